@@ -22,7 +22,7 @@ CHANGES = frozenset(
     {f"os.{verb}" for verb in ("rename", "remove", "truncate", "link", "symlink", "chmod", "utime")}
 )
 
-COPIES = (f"{PACKAGE}review{os.sep}redaction.py", "write_copy")
+COPIES = (f"{PACKAGE}review{os.sep}redaction{os.sep}redaction.py", "write_copy")
 """The function that creates the files of redacted copies."""
 
 breaches: list[str] = []

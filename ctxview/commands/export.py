@@ -18,8 +18,8 @@ from ctxview.formats.revisions import REVISION_HELP
 from ctxview.reports.console import UserError, console_for, print_error, print_lines, print_masked
 
 if TYPE_CHECKING:
-    from ctxview.review.redaction import RedactedCopy
-    from ctxview.review.report import Report
+    from ctxview.review.redaction.redaction import RedactedCopy
+    from ctxview.review.reports.contents import Report
 
 FORMS = ("html", "md", "svg", "json")
 MOST_LISTED = 20
@@ -64,7 +64,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _report(arguments: Namespace) -> int:
-    from ctxview.review.report import make_report
+    from ctxview.review.reports.contents import make_report
 
     source = open_whole_source(arguments.path, arguments)
     report = make_report(source, revision_index(source, arguments.at), lens_from(arguments), Unobserved())
@@ -85,25 +85,25 @@ def _report(arguments: Namespace) -> int:
 def _written(report: Report, form: str) -> str:
     if form == "json":
         from ctxview.reports.json_output import dumps
-        from ctxview.review.json_report import report_json
+        from ctxview.review.reports.json_report import report_json
 
         return f"{dumps(report_json(report))}\n"
     if form == "md":
-        from ctxview.review.markdown_report import markdown_report
+        from ctxview.review.reports.markdown_report import markdown_report
 
         return markdown_report(report)
     if form == "svg":
-        from ctxview.review.svg_report import svg_report
+        from ctxview.review.reports.svg_report import svg_report
 
         return svg_report(report)
-    from ctxview.review.html_report import html_report
+    from ctxview.review.reports.html_report import html_report
 
     return html_report(report)
 
 
 def _redact(arguments: Namespace) -> int:
-    from ctxview.review.redaction import make_copy, write_copy
-    from ctxview.review.redaction_choice import RedactionChoice, RedactionError
+    from ctxview.review.redaction.redaction import make_copy, write_copy
+    from ctxview.review.redaction.redaction_choice import RedactionChoice, RedactionError
 
     if arguments.output is None and not arguments.preview:
         raise UserError("--redact needs -o OUT for the copy, or --preview")
@@ -141,7 +141,7 @@ def _summary(copy: RedactedCopy, first: str) -> list[str]:
 def _preview(copy: RedactedCopy, arguments: Namespace) -> None:
     """Print what would change, and the state of the copy, which exists only in a private folder."""
     from ctxview.reports.state_text import state_lines
-    from ctxview.review.redaction import write_copy
+    from ctxview.review.redaction.redaction import write_copy
 
     print_lines(_summary(copy, "preview"))
     with TemporaryDirectory(prefix="ctxview-") as folder:

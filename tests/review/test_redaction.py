@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ctxview.analysis.secrets import find_secrets
-from ctxview.review.redacted_files import redact_trees
-from ctxview.review.redacted_recording import recorded_trees
-from ctxview.review.redacted_text import RedactedValue, TextRedactor
+from ctxview.review.redaction.redacted_files import redact_trees
+from ctxview.review.redaction.redacted_recording import recorded_trees
+from ctxview.review.redaction.redacted_text import RedactedValue, TextRedactor
 from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.running import Run
@@ -157,7 +157,7 @@ def test_json_stays_json_and_loses_the_value(value: str, around: list[str], layo
 
 
 def test_a_copy_on_the_border_of_two_pieces_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ctxview.review.redacted_text.CHUNK", 40)
+    monkeypatch.setattr("ctxview.review.redaction.redacted_text.CHUNK", 40)
     redactor = TextRedactor([RedactedValue(SHORT, "REDACTED-1", exact=True)])
     for before in range(30, 60):
         text = "x" * before + f"\n{SHORT[:4]}\n{SHORT[4:]}\n" + "some other line\n" * 8

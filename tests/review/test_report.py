@@ -15,13 +15,13 @@ from ctxview.commands.why import Unobserved
 from ctxview.core.budget import Budget, Segment
 from ctxview.formats import Lens, open_source
 from ctxview.reports.json_output import finding_as_json
-from ctxview.review.charts import colours_of, window_bar
-from ctxview.review.html_report import html_report
-from ctxview.review.json_report import report_json
-from ctxview.review.markdown_report import markdown_report
-from ctxview.review.markup import element
-from ctxview.review.report import make_report
-from ctxview.review.svg_report import svg_report
+from ctxview.review.reports.charts import colours_of, window_bar
+from ctxview.review.reports.contents import make_report
+from ctxview.review.reports.html_report import html_report
+from ctxview.review.reports.json_report import report_json
+from ctxview.review.reports.markdown_report import markdown_report
+from ctxview.review.reports.markup import element
+from ctxview.review.reports.svg_report import svg_report
 from ctxview.samples import samples_folder
 from tests.browser import Dom, needs_chromium, open_page
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes

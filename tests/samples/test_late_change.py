@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from ctxview.formats import open_source
-from ctxview.review.revision_captions import review_captions
+from ctxview.review.reports.revision_captions import review_captions
 from ctxview.samples import samples_folder
 from tests.review.building import LENS
 from tests.running import Run

@@ -21,7 +21,7 @@ from ctxview.formats.transcript.model import (
     TranscriptLog,
 )
 from ctxview.formats.transcript.profile import Profile
-from ctxview.formats.transcript.request_accounting import account_request
+from ctxview.formats.transcript.requests.accounting import account_request
 from ctxview.formats.transcript.texts import Texts
 from ctxview.formats.transcript.window import SessionWindow, window_of
 

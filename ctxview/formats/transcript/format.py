@@ -13,7 +13,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT, ReadError, read_ends
 from ctxview.formats.peek import HEAD, Peek
 from ctxview.formats.transcript.model import Api, Dialect
-from ctxview.formats.transcript.opencode_store import (
+from ctxview.formats.transcript.opencode.store import (
     MAGIC,
     SESSION_PREFIX,
     is_export,
@@ -23,7 +23,7 @@ from ctxview.formats.transcript.opencode_store import (
     tree_sessions,
 )
 from ctxview.formats.transcript.records import BOM
-from ctxview.formats.transcript.request_shapes import is_message, requests_in
+from ctxview.formats.transcript.requests.shapes import is_message, requests_in
 from ctxview.formats.transcript.session_files import holds_sessions, is_rollout
 from ctxview.formats.transcript.unpacking import can_unpack, packing_of, unpacked_head
 

@@ -31,8 +31,8 @@ from ctxview.formats.interface import (
 )
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.format import NAME
-from ctxview.formats.transcript.opencode_source import OpenCodeSource
-from ctxview.formats.transcript.opencode_store import SESSION_PREFIX, read_session, read_sessions
+from ctxview.formats.transcript.opencode.source import OpenCodeSource
+from ctxview.formats.transcript.opencode.store import SESSION_PREFIX, read_session, read_sessions
 from ctxview.formats.transcript.profile import PROFILES
 from ctxview.formats.transcript.session_files import SessionFile, session_files
 from ctxview.formats.transcript.source import TranscriptSource

@@ -13,10 +13,11 @@ from ctxview.files.line_file import LineFile
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine, PassClock
 from ctxview.formats.kit.history_passes import SlicedPass
-from ctxview.formats.transcript import claude_lineage, codex_context, opencode, request_parts
 from ctxview.formats.transcript.accounting import mark_placeholders
-from ctxview.formats.transcript.claude_code import ClaudeCodeReader
-from ctxview.formats.transcript.codex import CodexReader
+from ctxview.formats.transcript.claude import lineage as claude_lineage
+from ctxview.formats.transcript.claude.reader import ClaudeCodeReader
+from ctxview.formats.transcript.codex import context as codex_context
+from ctxview.formats.transcript.codex.reader import CodexReader
 from ctxview.formats.transcript.model import (
     Dialect,
     LineProblem,
@@ -25,7 +26,9 @@ from ctxview.formats.transcript.model import (
     Record,
     TranscriptLog,
 )
+from ctxview.formats.transcript.opencode import reader as opencode
 from ctxview.formats.transcript.records import FoundRecords, records_of
+from ctxview.formats.transcript.requests import parts as request_parts
 
 SMALL = 4 * 1024 * 1024
 """Files up to this size are read at once."""

@@ -14,7 +14,7 @@ from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FoundAtHome
 from ctxview.files.reading import ReadError
 from ctxview.formats.transcript.children import HELPERS, SUBAGENTS
-from ctxview.formats.transcript.opencode_store import store_sessions, tree_sessions
+from ctxview.formats.transcript.opencode.store import store_sessions, tree_sessions
 
 MOST_FILES: Final = 50_000
 DEEPEST: Final = 6

@@ -36,10 +36,10 @@ from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME, dialect_at, dialect_of
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
 from ctxview.formats.transcript.model import Dialect, LineProblem
-from ctxview.formats.transcript.opencode_source import open_session
+from ctxview.formats.transcript.opencode.source import open_session
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
-from ctxview.formats.transcript.request_source import open_requests
+from ctxview.formats.transcript.requests.source import open_requests
 from ctxview.formats.transcript.session_files import file_of_thread
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes

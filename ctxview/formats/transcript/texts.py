@@ -14,7 +14,8 @@ from ctxview.files.reading import ReadError
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.transcript import HistoryTranscript
-from ctxview.formats.transcript import claude_texts, codex
+from ctxview.formats.transcript.claude import texts as claude_texts
+from ctxview.formats.transcript.codex import reader as codex
 from ctxview.formats.transcript.loading import reader_for, take_line
 from ctxview.formats.transcript.model import Absence, Dialect, LogPart, Record, TranscriptLog
 from ctxview.formats.transcript.records import records_of

@@ -23,7 +23,7 @@ from ctxview.formats.transcript.loading import LogHolder
 from ctxview.formats.transcript.model import LogPart, ModelCall, TranscriptLog
 from ctxview.formats.transcript.profile import PROFILES, load_profile
 from ctxview.formats.transcript.prompt import build_prompt
-from ctxview.formats.transcript.request_parts import part_text
+from ctxview.formats.transcript.requests.parts import part_text
 from ctxview.formats.transcript.state import build_state
 from ctxview.formats.transcript.texts import LONGEST_ROW, LONGEST_TEXT
 

@@ -18,8 +18,8 @@ from ctxview.core.state import ContextState, RefStatus
 from ctxview.formats.discovery import discover
 from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.registry import detect, open_source
-from ctxview.formats.transcript.opencode import OpenCodeLog, live_context
-from ctxview.formats.transcript.opencode_store import SessionRecord
+from ctxview.formats.transcript.opencode.reader import OpenCodeLog, live_context
+from ctxview.formats.transcript.opencode.store import SessionRecord
 from ctxview.formats.transcript.session_files import sessions_at_home
 from tests.formats.transcript.builders import LENS
 from tests.formats.transcript.opencode_builders import export, write_export, write_store, write_tree
@@ -290,7 +290,7 @@ def test_a_store_that_is_damaged_or_too_large_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_store(tmp_path, export(TALK))
-    monkeypatch.setattr("ctxview.formats.transcript.opencode_store.STORE_LIMIT", 1000)
+    monkeypatch.setattr("ctxview.formats.transcript.opencode.store.STORE_LIMIT", 1000)
     with pytest.raises(OpenError, match="a store of OpenCode that cannot be read"):
         open_source(path)
     monkeypatch.undo()

@@ -17,8 +17,8 @@ from ctxview.core.origin import Origin
 from ctxview.core.state import ContextState, RefStatus
 from ctxview.formats.interface import Lens, Source
 from ctxview.formats.registry import detect, open_source
-from ctxview.formats.transcript.request_log import PlacedRequest, RequestLog
-from ctxview.formats.transcript.request_shapes import requests_in
+from ctxview.formats.transcript.requests.log import PlacedRequest, RequestLog
+from ctxview.formats.transcript.requests.shapes import requests_in
 from tests.formats.transcript.builders import LENS
 from tests.formats.transcript.request_builders import request_pair, requests_text, write_requests
 

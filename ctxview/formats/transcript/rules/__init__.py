@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.requests import RequestFacts
+from ctxview.formats.transcript.requests.facts import RequestFacts
 
 RULES, REQUEST_RULES = group_rules(__name__, "facts", "request")
 _NOT_OF_REQUESTS = frozenset(("TRC007", "TRC008", "TRC014", "TRC015", "TRC016", "TRW005", "TRW006", "TRW010"))

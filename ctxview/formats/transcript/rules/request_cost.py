@@ -9,7 +9,7 @@ from itertools import zip_longest
 from ctxview.analysis.wording import counted, excerpt
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.model import LogPart, PartKind
-from ctxview.formats.transcript.requests import RequestFacts
+from ctxview.formats.transcript.requests.facts import RequestFacts
 from ctxview.formats.transcript.values import LONG
 
 _CLOCK = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\b\d{1,2}:\d\d:\d\d\b"

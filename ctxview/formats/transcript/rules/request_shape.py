@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from ctxview.analysis.wording import excerpt
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.model import Api, LogPart, PartKind
-from ctxview.formats.transcript.request_parts import UNSIGNED
-from ctxview.formats.transcript.requests import RequestFacts
+from ctxview.formats.transcript.requests.facts import RequestFacts
+from ctxview.formats.transcript.requests.parts import UNSIGNED
 
 
 @rule("REQ001", name="result-without-its-call", severity=Severity.ERROR, effect=Effect.REJECTED)

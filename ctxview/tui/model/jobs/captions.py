@@ -73,7 +73,7 @@ def captions_of(source: Source, revision: int, key: ReadingKey) -> Sequence[Capt
     from ctxview.analysis.captions import captions
     from ctxview.analysis.diff import diff
     from ctxview.formats.revisions import previous_revision
-    from ctxview.review.revision_captions import review_captions
+    from ctxview.review.reports.revision_captions import review_captions
 
     earlier = previous_revision(source.revisions, revision)
     lens = key.lens(rough=True)

@@ -14,9 +14,9 @@ from ctxview.files.reading import ReadError
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.files.strict_json.values import all_values
 from ctxview.formats import Lens, Source
-from ctxview.review.redacted_database import DatabaseRefused, is_database, texts_of
-from ctxview.review.redacted_files import Files, as_text
-from ctxview.review.redacted_text import SHORTEST
+from ctxview.review.redaction.redacted_database import DatabaseRefused, is_database, texts_of
+from ctxview.review.redaction.redacted_files import Files, as_text
+from ctxview.review.redaction.redacted_text import SHORTEST
 
 
 class RedactionError(Exception):

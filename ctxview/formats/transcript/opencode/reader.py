@@ -22,8 +22,8 @@ from ctxview.formats.transcript.model import (
     TranscriptLog,
     TranscriptRow,
 )
-from ctxview.formats.transcript.opencode_store import SessionRecord
-from ctxview.formats.transcript.request_parts import PartBuilder
+from ctxview.formats.transcript.opencode.store import SessionRecord
+from ctxview.formats.transcript.requests.parts import PartBuilder
 from ctxview.formats.transcript.values import content_text, json_text, number, record, records, text
 
 CLEARED = "[Old tool result content cleared]"

@@ -19,7 +19,7 @@ from ctxview.formats.transcript.model import (
     TranscriptLog,
     TranscriptRow,
 )
-from ctxview.formats.transcript.request_parts import (
+from ctxview.formats.transcript.requests.parts import (
     PartBuilder,
     block_text,
     blocks_of,
@@ -28,7 +28,7 @@ from ctxview.formats.transcript.request_parts import (
     tool_part,
     tools_of,
 )
-from ctxview.formats.transcript.request_shapes import FoundRequest
+from ctxview.formats.transcript.requests.shapes import FoundRequest
 from ctxview.formats.transcript.values import content_text, json_text, number, record, records, text
 
 TODO_TOOLS = frozenset(("TodoWrite", "todowrite", "TaskCreate", "TaskUpdate", "update_plan"))

@@ -17,11 +17,21 @@ from ctxview.analysis.wording import counted, excerpt
 from ctxview.core.findings import REGISTRY, Effect, Finding, Severity
 from ctxview.core.state import Block, Budget, Gap, Tier
 from ctxview.reports.findings import severity_counts_text
-from ctxview.review.charts import BAR, EVENT_SIGNS, FOOT, TALL, TOP, Colours, colours_of, drawing, window_bar
-from ctxview.review.charts import skyline_parts as skyline_shapes
-from ctxview.review.html_changes import changes_section, xray_section
-from ctxview.review.markup import NOTHING, Child, Markup, element, joined
-from ctxview.review.report import SIGNS, Report, answers
+from ctxview.review.reports.charts import (
+    BAR,
+    EVENT_SIGNS,
+    FOOT,
+    TALL,
+    TOP,
+    Colours,
+    colours_of,
+    drawing,
+    window_bar,
+)
+from ctxview.review.reports.charts import skyline_parts as skyline_shapes
+from ctxview.review.reports.contents import SIGNS, Report, answers
+from ctxview.review.reports.html_changes import changes_section, xray_section
+from ctxview.review.reports.markup import NOTHING, Child, Markup, element, joined
 
 MOST_IN_GROUP = 40
 """Findings of one rule that are listed, and blocks of one tier."""
@@ -35,7 +45,7 @@ TONES = {Severity.ERROR: "bad", Severity.WARNING: "warn", Severity.INFO: "dim"}
 @cache
 def style_sheet() -> str:
     """The style sheet of all reports."""
-    return files("ctxview.review").joinpath("report.css").read_text("utf-8")
+    return files("ctxview.review.reports").joinpath("report.css").read_text("utf-8")
 
 
 def html_report(report: Report) -> str:

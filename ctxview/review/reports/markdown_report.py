@@ -15,11 +15,11 @@ from ctxview.analysis.revisions.skyline import column_labels, fullest_sentences
 from ctxview.analysis.revisions.window import unit_of
 from ctxview.core.findings import Finding
 from ctxview.reports.findings import severity_counts_text
-from ctxview.review.charts import EVENT_SIGNS
-from ctxview.review.html_changes import MOST_CHANGES, cut_sentence, masked, xray_sentence
-from ctxview.review.html_report import MOST_IN_GROUP
-from ctxview.review.markup import shown_text
-from ctxview.review.report import SIGNS, Report, answers
+from ctxview.review.reports.charts import EVENT_SIGNS
+from ctxview.review.reports.contents import SIGNS, Report, answers
+from ctxview.review.reports.html_changes import MOST_CHANGES, cut_sentence, masked, xray_sentence
+from ctxview.review.reports.html_report import MOST_IN_GROUP
+from ctxview.review.reports.markup import shown_text
 
 MOST_LINES = 400
 """Lines of a prompt; `ctxview prompt` prints all."""

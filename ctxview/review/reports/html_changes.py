@@ -20,9 +20,9 @@ from ctxview.analysis.diff.report import (
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.state import map_parts
 from ctxview.reports.xray import Xray, XrayRow
-from ctxview.review.charts import Colours
-from ctxview.review.markup import NOTHING, Child, Markup, element, joined, text_markup
-from ctxview.review.report import Report
+from ctxview.review.reports.charts import Colours
+from ctxview.review.reports.contents import Report
+from ctxview.review.reports.markup import NOTHING, Child, Markup, element, joined, text_markup
 
 MOST_CHANGES = 60
 MOST_ROWS = 5_000

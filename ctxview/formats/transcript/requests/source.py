@@ -23,8 +23,8 @@ from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Api, LineProblem
 from ctxview.formats.transcript.records import BOM
-from ctxview.formats.transcript.request_log import PlacedRequest, RequestLog
-from ctxview.formats.transcript.request_shapes import FoundRequest, is_message, requests_in
+from ctxview.formats.transcript.requests.log import PlacedRequest, RequestLog
+from ctxview.formats.transcript.requests.shapes import FoundRequest, is_message, requests_in
 from ctxview.formats.transcript.whole_log import WholeLogSource, call_revisions
 
 

@@ -7,8 +7,8 @@ from ctxview.analysis.diff.report import json_of
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.origin import JsonValue
 from ctxview.reports.json_output import finding_as_json, state_as_json
-from ctxview.review.html_changes import cut_sentence
-from ctxview.review.report import Report, answers
+from ctxview.review.reports.contents import Report, answers
+from ctxview.review.reports.html_changes import cut_sentence
 
 JsonObject = dict[str, JsonValue]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ctxview.analysis.revisions.skyline import fullest_sentences
 from ctxview.analysis.wording import excerpt
 from ctxview.core.state import Segment
-from ctxview.review.charts import (
+from ctxview.review.reports.charts import (
     BAR,
     FOOT,
     TALL,
@@ -18,9 +18,9 @@ from ctxview.review.charts import (
     skyline_parts,
     window_bar,
 )
-from ctxview.review.html_report import style_sheet
-from ctxview.review.markup import Markup, element
-from ctxview.review.report import Report, answers
+from ctxview.review.reports.contents import Report, answers
+from ctxview.review.reports.html_report import style_sheet
+from ctxview.review.reports.markup import Markup, element
 
 MARGIN, LINE = 30.0, 34.0
 LONGEST = 92

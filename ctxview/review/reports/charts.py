@@ -11,7 +11,7 @@ from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.analysis.revisions.skyline import Skyline, column_labels
 from ctxview.analysis.revisions.window import ELSEWHERE, unit_of
 from ctxview.core.state import Budget, Tier
-from ctxview.review.markup import Markup, element
+from ctxview.review.reports.markup import Markup, element
 
 WIDE = 1000.0
 """Units across a drawing."""

@@ -13,8 +13,8 @@ from ctxview.recording.chunks import ChunkRefs, ContentCutter, cut_sizes
 from ctxview.recording.manifest import Entry, Manifest, RecordedFile, SkippedFile
 from ctxview.recording.reader import Recording, open_recording
 from ctxview.recording.writer import RecordingWriter, open_to_write
-from ctxview.review.redacted_files import RedactedTree
-from ctxview.review.redacted_text import TextRedactor
+from ctxview.review.redaction.redacted_files import RedactedTree
+from ctxview.review.redaction.redacted_text import TextRedactor
 
 
 def is_recording(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Read the rows of Claude Code sessions. Which of them are live is decided in `claude_lineage`."""
+"""Read the rows of Claude Code sessions. Which of them are live is decided in `lineage`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ctxview.core.origin import JsonValue
-from ctxview.formats.transcript.claude_texts import attachment_text, context_dump
+from ctxview.formats.transcript.claude.texts import attachment_text, context_dump
 from ctxview.formats.transcript.model import (
     ChildAgent,
     LineProblem,

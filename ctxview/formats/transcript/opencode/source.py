@@ -15,8 +15,8 @@ from ctxview.formats.kit.history_passes import tallied
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import recognise
-from ctxview.formats.transcript.opencode import OpenCodeLog
-from ctxview.formats.transcript.opencode_store import MAGIC, SessionRecord, read_session
+from ctxview.formats.transcript.opencode.reader import OpenCodeLog
+from ctxview.formats.transcript.opencode.store import MAGIC, SessionRecord, read_session
 from ctxview.formats.transcript.whole_log import NOW, WholeLogSource, call_revisions
 
 

@@ -16,8 +16,8 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from ctxview.review.redacted_database import DatabaseRefused, is_database, redacted_database
-from ctxview.review.redacted_text import TextRedactor
+from ctxview.review.redaction.redacted_database import DatabaseRefused, is_database, redacted_database
+from ctxview.review.redaction.redacted_text import TextRedactor
 
 Files: TypeAlias = Mapping[str, bytes]
 Repair: TypeAlias = Callable[[Files, Files], Files]

@@ -18,11 +18,11 @@ from ctxview.formats.registry import redacted_copy_repairs
 from ctxview.recording.frames import DamagedRecordingError
 from ctxview.recording.reader import Recording
 from ctxview.recording.recorder import FileStatus, RecordingScope, read_tree
-from ctxview.review.redacted_database import is_database, with_log
-from ctxview.review.redacted_files import Files, RedactedTree, redact_trees
-from ctxview.review.redacted_recording import is_recording, recorded_trees, redacted_recording
-from ctxview.review.redacted_text import RedactedValue, TextRedactor
-from ctxview.review.redaction_choice import RedactionChoice, RedactionError, chosen_texts
+from ctxview.review.redaction.redacted_database import is_database, with_log
+from ctxview.review.redaction.redacted_files import Files, RedactedTree, redact_trees
+from ctxview.review.redaction.redacted_recording import is_recording, recorded_trees, redacted_recording
+from ctxview.review.redaction.redacted_text import RedactedValue, TextRedactor
+from ctxview.review.redaction.redaction_choice import RedactionChoice, RedactionError, chosen_texts
 
 LARGEST: Final = 512 * 1024 * 1024
 """Bytes of all files of a source together, of which a redacted copy can be made."""

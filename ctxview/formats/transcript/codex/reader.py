@@ -8,7 +8,7 @@ from sys import intern
 import orjson
 
 from ctxview.core.origin import JsonValue
-from ctxview.formats.transcript.codex_context import REPLACED
+from ctxview.formats.transcript.codex.context import REPLACED
 from ctxview.formats.transcript.format import CODEX_TYPES, LEGACY_ITEMS, is_legacy_meta
 from ctxview.formats.transcript.model import (
     MADE_BY_MODEL,

@@ -1,0 +1,1 @@
+"""Sessions of Claude Code."""

@@ -1,0 +1,1 @@
+"""Sessions of OpenCode: its store, exports and folders."""

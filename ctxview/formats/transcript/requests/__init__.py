@@ -1,0 +1,1 @@
+"""Request bodies of the interfaces of models, alone or in logs."""

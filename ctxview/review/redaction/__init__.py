@@ -1,0 +1,1 @@
+"""Redacted copies of sources."""

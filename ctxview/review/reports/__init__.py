@@ -1,0 +1,1 @@
+"""Reports of a source to hand on: HTML, Markdown, SVG and JSON."""
