@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ctxview.analysis.secrets import find_secrets
@@ -144,6 +144,7 @@ def test_a_typed_text_is_removed_inside_words_in_any_case(written: str) -> None:
     layout=st.sampled_from([None, 2]),
 )
 @settings(max_examples=60, deadline=None)
+@example(value="00000000", around=["Ð", ""], layout=2)
 def test_json_stays_json_and_loses_the_value(value: str, around: list[str], layout: int | None) -> None:
     document = {"a": around, value: [f"{around[0]}{value}{around[1]}", {"n": 1}], "b": value * 2}
     data = json.dumps(document, indent=layout, ensure_ascii=bool(layout)).encode("utf-8", "surrogatepass")

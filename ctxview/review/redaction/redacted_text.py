@@ -32,6 +32,7 @@ _BASE64_RUN: Final = "A-Za-z0-9+/_="
 _LONG_ENOUGH: Final = 6
 """Characters of an encoded spelling below which it may occur by chance."""
 _LINE_SIGN: Final = re.compile(r"\s*(?:[-*+>#]+|\d+\.)\s+")
+_ESCAPE: Final = re.compile(r"\\u[0-9a-fA-F]{4}")
 _WORD: Final = re.compile(r"[A-Za-z_]+")
 
 
@@ -104,8 +105,9 @@ class TextRedactor:
         }
 
     def _redacted(self, text: str) -> str:
+        copies = [*self._copies(text), *self._split_copies(text)]
         found = sorted(
-            [*self._copies(text), *self._split_copies(text)], key=lambda each: (each.start, -each.end)
+            (_with_whole_escapes(text, each) for each in copies), key=lambda each: (each.start, -each.end)
         )
         pieces: list[str] = []
         done = 0
@@ -142,6 +144,16 @@ class TextRedactor:
             if len(spelling) <= LONGEST_SPLIT and (spelling in lower or spelling in bare):
                 for match in re.finditer(_BREAK.join(map(re.escape, spelling)), text, re.IGNORECASE):
                     yield ReplacedSpan(*match.span(), value.mark)
+
+
+def _with_whole_escapes(text: str, span: ReplacedSpan) -> ReplacedSpan:
+    """Return the span with the whole of an escape such as `\\u00d0` that it begins or ends in."""
+    start, end = span.start, span.end
+    for escape in _ESCAPE.finditer(text, max(0, start - 5), start + 5):
+        start = escape.start() if escape.start() < start < escape.end() else start
+    for escape in _ESCAPE.finditer(text, max(0, end - 5), end + 5):
+        end = escape.end() if escape.start() < end < escape.end() else end
+    return ReplacedSpan(start, end, span.replacement)
 
 
 def _marked(removed: str, mark: str) -> str:
