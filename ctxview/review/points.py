@@ -16,14 +16,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.gaps import blocked_names, gap_is_settled
-from ctxview.analysis.secrets import mask_secrets
+from ctxview.analysis.secrets import check_secrets, mask_secrets
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import CutKind, Prompt
 from ctxview.core.state import ContextState, Gap, Reach, RefStatus
+from ctxview.files.reading import ReadError, read_beneath
 from ctxview.files.visible_text import visible
 from ctxview.formats.interface import Reading
+from ctxview.review.subject import Subject
 
 _BROKEN = {
     RefStatus.DANGLING: "leads to nothing",
@@ -38,6 +40,8 @@ _GAP_SEVERITIES = {
 _OF_THEIR_OWN = ("TXT", "SEC", "PTH", "JSN", "RAW")
 """Findings that are points of their own also inside a gap."""
 _LONG_WORD = re.compile(r"[\w./-]{4,}")
+LARGEST_SEARCHED = 4 * 1024 * 1024
+"""Bytes of the largest file that is searched; larger ones are histories, which their formats search."""
 _ALIKE = 16
 _ID_DIGITS = 8
 
@@ -98,6 +102,29 @@ def points_of(reading: Reading, prompts: Sequence[tuple[str, Prompt]] = ()) -> t
         *_redactions(state),
     ]
     return tuple(found)
+
+
+def secrets_beside(subject: Subject, points: Iterable[Point]) -> Iterator[Point]:
+    """Yield points about secrets in reviewed files for which `points` has none.
+
+    Formats report the secrets of the files that they read; a note beside them is only hashed.
+    """
+    reported = {
+        each.origin.file for each in points if each.origin is not None and (each.rule or "")[:3] == "SEC"
+    }
+    for name, size in subject.sizes.items():
+        file = str(subject.root / name)
+        if size > LARGEST_SEARCHED or file in reported:
+            continue
+        try:
+            text = read_beneath(subject.root, name).decode("utf-8", "replace")
+        except ReadError:
+            continue  # it has changed since, which signing notices
+
+        def origin_at(start: int, _: int, file: str = file, text: str = text) -> Origin:
+            return Origin(file, line=text.count("\n", 0, start) + 1)
+
+        yield from map(_finding, check_secrets(text, origin_at))
 
 
 def worst_first(points: Iterable[Point], root: str) -> tuple[Point, ...]:

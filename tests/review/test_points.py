@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxview.core.origin import Origin
 from ctxview.formats import discover
 from ctxview.review.review import VerdictWord, build_review
 from ctxview.samples import sample_paths
@@ -76,6 +77,16 @@ def test_a_raw_file_has_points_and_a_secret_in_it_is_masked(tmp_path: Path) -> N
     assert {"SEC", "TXT"} <= {(point.rule or "")[:3] for point in review.points}
     assert SECRET not in repr((review.points, review.sources[0].parts, review.verdict))
     assert "\u202e" not in repr([point.title + point.detail for point in review.points])
+
+
+def test_a_secret_in_a_file_that_no_format_reads_is_a_masked_point(tmp_path: Path) -> None:
+    handoff = sample("handoff", tmp_path)
+    before = review_of(handoff)
+    assert not [point for point in before.points if (point.rule or "").startswith("SEC")]
+    (handoff / "notes.txt").write_text(f"to do\nkey: {SECRET}\n", "utf-8")
+    (point,) = (each for each in review_of(handoff).points if (each.rule or "").startswith("SEC"))
+    assert point.origin == Origin(str(handoff / "notes.txt"), line=2)
+    assert SECRET not in point.title
 
 
 @pytest.mark.parametrize("path", sample_paths(), ids=lambda path: path.name)
