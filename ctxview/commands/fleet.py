@@ -5,6 +5,8 @@ Exit 0 done, 1 some sources could not be read (they are rows with an error), 2 e
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 import time
@@ -80,6 +82,8 @@ def run(arguments: Namespace) -> int:
         import pyarrow  # noqa: F401
     except ModuleNotFoundError:
         raise UserError("ctxview fleet needs an extra: pip install 'ctxview[fleet]'") from None
+    # DuckDB would report what is frozen until the end of the program as a leak, even when it was only imported.
+    atexit.register(gc.unfreeze)
     from ctxview.fleet.engines import EngineError
     from ctxview.fleet.jobs import OtherVersion
     from ctxview.fleet.queries import FleetQueryError

@@ -6,8 +6,6 @@ The views `sources`, `revisions`, `findings`, `tools` and `instructions` show ea
 
 from __future__ import annotations
 
-import atexit
-import gc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -74,7 +72,9 @@ class Fleet:
             found = self.connection.execute(statements[0])
             return FleetAnswer(tuple(each[0] for each in found.description or ()), found.fetchall())
         except duckdb.Error as error:
-            raise FleetQueryError(str(error)) from None
+            # The last lines draw the query with a mark below the place, which one line cannot show.
+            said = str(error).partition("\n\nLINE ")[0]
+            raise FleetQueryError(" ".join(said.split())) from None
 
     def newest(self, table: str, batch: str) -> bytes | None:
         """Return the newest rows of a table as a Parquet file of one batch; None when there are none."""
@@ -101,8 +101,6 @@ def known_sources(storage: Storage) -> dict[str, KnownSource]:
 def _connected(storage: Storage) -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    # What is frozen until the end of the program would be reported as a leak.
-    atexit.register(gc.unfreeze)
     # Nothing is fetched from the network.
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,14 @@ def test_a_wrong_query_says_where(out: Path, ctxview: Run) -> None:
 
     assert done.code == 2
     assert "nothing" in done.complaint
+    assert "^J" not in done.complaint
+
+
+@pytest.mark.parametrize("action", [("read", "nothing", "--into", "out"), ("sql", "nothing", "SELECT 1")])
+def test_a_missing_path_leaves_one_line_on_the_terminal(tmp_path: Path, action: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "ctxview", "fleet", *action]
+
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 2
+    assert done.stderr == "ctxview: nothing: there is no such file or folder\n"
