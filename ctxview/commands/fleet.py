@@ -82,7 +82,7 @@ def run(arguments: Namespace) -> int:
         import pyarrow  # noqa: F401
     except ModuleNotFoundError:
         raise UserError("ctxview fleet needs an extra: pip install 'ctxview[fleet]'") from None
-    # DuckDB would report what is frozen until the end of the program as a leak, even when it was only imported.
+    # DuckDB, once imported, would report what is frozen until the end of the program as a leak.
     atexit.register(gc.unfreeze)
     from ctxview.fleet.engines import EngineError
     from ctxview.fleet.jobs import OtherVersion

@@ -27,6 +27,7 @@ from ctxview.formats import all_rules
 from ctxview.review.decisions import LONGEST_TEXT, DecisionKind, now_text
 from ctxview.review.points import PointKind
 from ctxview.review.review import Review
+from ctxview.review.subject import is_repository
 from ctxview.review.words import SignOff
 
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -90,6 +91,8 @@ class RecordedSource(RecordModel):
     files: list[RelativeName]
     state: Sha256
     parts: dict[str, PartDigest]
+    repository: bool = False
+    """Whether it was a repository, of which only the files of the source are reviewed."""
 
 
 class ReviewTool(RecordModel):
@@ -177,6 +180,7 @@ def make_statement(
             files=[*source.files],
             state=Sha256(sha256=source.state_digest),
             parts={visible(name): digest for name, digest in source.parts.items()},
+            repository=is_repository(source.path),
         )
         for source in review.sources
     ]

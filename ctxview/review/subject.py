@@ -90,12 +90,15 @@ def scope_of(source: Source) -> Sequence[Path]:
     link that the user named is followed.
     """
     scope, own = source.abilities.file_scope, source.path
-    in_repository = any(os.path.lexists(own / each) for each in VERSION_CONTROL)
-    made_of = scope.made_of if scope is not None and in_repository else (own,)
+    made_of = scope.made_of if scope is not None and is_repository(own) else (own,)
     files = (*made_of, *(each.file for each in source.revisions if each.file != own))
     return tuple(
         dict.fromkeys(place_of(own) if each == own else each.parent.resolve() / each.name for each in files)
     )
+
+
+def is_repository(path: Path) -> bool:
+    return any(os.path.lexists(path / each) for each in VERSION_CONTROL)
 
 
 def files_beside(source: Source, state: ContextState, prompts: Iterable[Prompt]) -> Sequence[Path]:

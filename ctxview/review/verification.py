@@ -231,7 +231,9 @@ def _file_changes(
     digests = {each.name: each.digest.sha256 for each in statement.subject}
     # A file beside a single file is known only by the record.
     recorded = [subject.root / name.removeprefix(prefix) for name in own.files if name.startswith(prefix)]
-    subject = joined([subject, subject_at(subject.root, recorded)])
+    # A folder that became a repository after the sign-off is still compared as a whole.
+    whole = [] if own.repository else [place_of(path)]
+    subject = joined([subject, subject_at(subject.root, [*recorded, *whole])])
     now = {f"{prefix}{name}": digest for name, digest in subject.files.items()}
     for name in own.files:
         if name not in now:

@@ -17,8 +17,8 @@ from ctxview.core.findings import REGISTRY, Finding
 from ctxview.formats import open_source
 from ctxview.review.meaning import part_digests
 from ctxview.review.record import read_record
-from ctxview.review.rules import exit_code
-from ctxview.review.verification import VerifyOptions
+from ctxview.review.rules import exit_code, judge
+from ctxview.review.verification import VerifyOptions, verify_path
 from ctxview.review.words import SignOff
 from tests.formats.transcript.opencode_builders import export, write_store
 from tests.review.building import LENS, sample
@@ -224,6 +224,29 @@ def test_who_approves_and_then_asks_waits_for_context_and_nothing_changed(tmp_pa
     assert finding.message == "it waits for context that ines asked for"
     (found.path / "content" / "fix.patch").write_bytes(b"other")
     assert "REV003" in found.rules()
+
+
+@pytest.mark.parametrize("name", [".git", ".hg", ".svn"])
+def test_a_repository_made_after_the_approval_hides_no_file(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "work"
+    path.mkdir()
+    (path / "AGENTS.md").write_text("# Agents\n\nRun the tests.\n", "utf-8")
+    (path / "CLAUDE.md").write_text("# Claude\n\nRun the tests.\n", "utf-8")
+    sign(path)
+    (path / name).mkdir()
+    assert exit_code(judge(verify_path(path, LENS, VerifyOptions()))) == 0
+    (path / "program.py").write_text("pass", "utf-8")
+    assert exit_code(judge(verify_path(path, LENS, VerifyOptions()))) == 4
+
+
+def test_other_files_of_a_repository_leave_its_approval(tmp_path: Path) -> None:
+    path = tmp_path / "work"
+    (path / ".git").mkdir(parents=True)
+    (path / "AGENTS.md").write_text("# Agents\n\nRun the tests.\n", "utf-8")
+    (path / "CLAUDE.md").write_text("# Claude\n\nRun the tests.\n", "utf-8")
+    sign(path)
+    (path / "program.py").write_text("pass", "utf-8")
+    assert exit_code(judge(verify_path(path, LENS, VerifyOptions()))) == 0
 
 
 @pytest.mark.parametrize("name", ["content/patch.ctxreview.json", ".git/fix.patch", "content/.hg/fix.patch"])
