@@ -27,18 +27,24 @@ def main() -> None:
     platformdirs.user_state_path("ctxview")
     while line := sys.stdin.readline():
         file, state = line.rstrip("\n").split("\t")
+        reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
-            save_on_request(Path(file), state)
+            save_on_request(Path(file), state, writing)
             os._exit(0)
+        os.close(writing)
+        # The calls by which a child starts would be counted if strace came before they were made.
+        os.read(reading, 1)
+        os.close(reading)
         print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def save_on_request(file: Path, state: str) -> None:
+def save_on_request(file: Path, state: str, ready: int) -> None:
     os.environ["XDG_STATE_HOME"] = state
     # Some systems let only a parent trace a process, and strace is not the parent.
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANY_PROCESS), 0, 0, 0)
+    os.write(ready, b"!")
     os.read(0, 1)
     try:
         outcome = f"saved {save(file, NEW, OLD).warning}"

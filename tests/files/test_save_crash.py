@@ -76,6 +76,7 @@ class Workshop:
             if match := CALL.match(line):
                 counts[match[1]] += 1
                 found.append(Call(match[1], counts[match[1]]))
+        assert found[0].name == "read", f"strace saw the start of the child: {found[0]}"
         assert {"renameat2", "fsync", "write"} <= {call.name for call in found}
         return [call for call in found if call.name not in HARMLESS]
 
