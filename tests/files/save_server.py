@@ -17,6 +17,7 @@ from ctxview.files.save import SaveConflict, SaveRefused, save
 
 OLD = b"old " * 2000
 NEW = b"new " * 3000
+BEGINS = "/ctxview-save-begins"
 ENDS = "/ctxview-save-ends"
 
 _PR_SET_PTRACER = 0x59616D61
@@ -46,6 +47,7 @@ def save_on_request(file: Path, state: str, ready: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANY_PROCESS), 0, 0, 0)
     os.write(ready, b"!")
     os.read(0, 1)
+    os.access(BEGINS, os.F_OK)
     try:
         outcome = f"saved {save(file, NEW, OLD).warning}"
     except SaveRefused as error:
