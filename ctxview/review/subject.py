@@ -64,9 +64,9 @@ def subjects_of(sources: Sequence[Source]) -> list[Subject]:
 
 
 def place_of(path: Path) -> Path:
-    """Return the real path that exists: `store.db` for the source `store.db/session-1`."""
+    """Return the real path of a source: `store.db` for the source `store.db/session-1`."""
     real = path.resolve()
-    return next((each for each in (real, *real.parents) if os.path.lexists(each)), real)
+    return next((each for each in real.parents if each.is_file()), real)
 
 
 def joined(subjects: Sequence[Subject]) -> Subject:

@@ -56,6 +56,14 @@ def test_a_link_inside_is_named_and_not_followed_but_a_named_link_is(tmp_path: P
     assert digest(path) != subject.digest
 
 
+def test_a_file_that_is_gone_is_not_replaced_by_its_folder(tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    source = open_source(path / "handoff.json")
+    (path / "handoff.json").unlink()
+
+    assert not joined(subjects_of([source])).files
+
+
 def test_a_pipe_in_the_folder_is_not_opened_and_is_reported_as_not_covered(tmp_path: Path) -> None:
     path = sample("handoff", tmp_path)
     os.mkfifo(path / "content" / "pipe")
