@@ -25,6 +25,7 @@ from ctxview.review.meaning import part_digests, state_digest
 from ctxview.review.points import Point, PointKind, points_of, secrets_beside, worst_first
 from ctxview.review.subject import Subject, files_beside, joined, subject_at, subjects_of
 from ctxview.review.targets import HandedOver, TargetShare, handed_over, previews, target_shares
+from ctxview.review.words import SignOff
 
 MOST_REVISIONS = 1_000
 """Independent revisions of one source that are read for a review."""
@@ -246,20 +247,27 @@ def _evidence(origin: Origin | None, holders: Mapping[str, Source]) -> str:
 
 
 def _verdict(review: Review) -> Verdict:
-    last = review.last
-    if last is not None and last.same_files:
-        if last.decision == "approved":
-            return Verdict(VerdictWord.SIGNED, f"approved by {last.reviewer} on {last.time[:10]}")
-        if last.decision == "rejected":
-            return Verdict(VerdictWord.REJECTED, f"rejected by {last.reviewer} on {last.time[:10]}")
-    if last is not None and last.decision == "approved":
-        things = counted(len(last.changes), "thing") if last.changes else "something"
-        return Verdict(
-            VerdictWord.CHANGED,
-            f"approved by {last.reviewer} on {last.time[:10]}; {things} changed since; "
-            f"{_state_of_points(review).sentence}",
-        )
-    return _state_of_points(review)
+    last, points = review.last, _state_of_points(review)
+    if last is None:
+        return points
+    who = f"{last.decision} by {last.reviewer} on {last.time[:10]}"
+    asked = sum(made.kind is DecisionKind.ASKED for made in review.decisions.values())
+    if last.decision == SignOff.ASKED:
+        word = points.word if points.word is VerdictWord.DO_NOT_APPROVE else VerdictWord.NOT_READY
+        who = f"{last.reviewer} asked for context on {last.time[:10]}"
+    elif last.same_files and last.decision == SignOff.REJECTED:
+        return Verdict(VerdictWord.REJECTED, who)
+    elif last.same_files and not asked:
+        return Verdict(VerdictWord.SIGNED, who)
+    elif last.same_files:
+        word, who = VerdictWord.NOT_READY, f"{who}; {counted(asked, 'question')} asked since"
+    elif last.decision == SignOff.APPROVED:
+        word = VerdictWord.CHANGED
+    else:
+        return points
+    things = counted(len(last.changes), "thing") if last.changes else "something"
+    since = "" if last.same_files else f"; {things} changed since"
+    return Verdict(word, f"{who}{since}; {points.sentence}")
 
 
 def _state_of_points(review: Review) -> Verdict:

@@ -153,6 +153,13 @@ def subject_at(root: Path, paths: Iterable[Path]) -> Subject:
     return Subject(root, files, sizes, links, unread)
 
 
+def watched_paths(subject: Subject, path: Path) -> tuple[Path, ...]:
+    """Return the paths whose change may change the review of `path`: files, their folders, and records."""
+    files = [subject.root / name for name in (*subject.files, *subject.links, *subject.unread)]
+    inside = (each for file in files for each in file.parents if subject.root in each.parents)
+    return (*dict.fromkeys((*files, *inside)), *records_beside(path), free_record(path))
+
+
 def records_beside(path: Path) -> list[Path]:
     """Return the records of the subject `path` that lie beside it, by number."""
     files = (_record_file(path, number) for number in range(1, MOST_NAMES))

@@ -82,7 +82,7 @@ class CheckedPath(Struct, frozen=True):
 
     @property
     def latest(self) -> tuple[CheckedRecord, ...]:
-        """The latest current record of each reviewer, which replaces the earlier ones.
+        """The latest current record of each reviewer, oldest first; it replaces the earlier ones.
 
         Where signatures are required, only a signed record replaces a rejection.
         """
@@ -91,6 +91,7 @@ class CheckedPath(Struct, frozen=True):
             if each.is_current and each.predicate is not None:
                 before = found.get(each.predicate.reviewer)
                 if before is None or not before.decides(SignOff.REJECTED) or self.is_signed(each):
+                    found.pop(each.predicate.reviewer, None)
                     found[each.predicate.reviewer] = each
         return tuple(found.values())
 
@@ -180,16 +181,17 @@ def _compared(
 
 
 def last_review(sources: Sequence[Source], lens: Lens) -> LastReview | None:
-    """Return the latest sign-off of the reviewed sources, taken from the records beside the first one."""
+    """Return the last decision about the reviewed sources, taken from the records beside the first one.
+
+    A rejection of what is there now stays, also after an approval by another reviewer.
+    """
     checked = [check_source(source, lens, VerifyOptions()) for source in sources]
-    decided = [
-        each
-        for each in checked[0].records
-        if each.predicate is not None and each.is_about and each.predicate.decision is not SignOff.ASKED
-    ]
+    present = checked[0].latest
+    decided = present or [each for each in checked[0].records if each.is_about]
     if not decided:
         return None
-    last = max(decided, key=lambda each: (each.is_current, _time(each)))
+    # `decided` is oldest first, also within one second.
+    last = ([each for each in present if each.decides(SignOff.REJECTED)] or decided)[-1]
     assert last.predicate is not None
     same = [
         next((each for each in path.records if each.file.digest == last.file.digest), last)

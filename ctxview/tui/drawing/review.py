@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import listed
+from ctxview.core.findings import Severity
 from ctxview.reports.xray import Xray
 from ctxview.review.points import Point
 from ctxview.review.review import Review
@@ -44,7 +46,7 @@ def draw_review(
     desk: ReviewDesk, review: Review, context: ReviewContext, cells: int, rows: int
 ) -> ReviewLines:
     """Return the review for a size; the list of points gets the room that is left."""
-    banner = _banner(review, cells)
+    banner = _banner(review, desk.changed, cells)
     if cells < BOXED or rows < LEAST_BOXED:
         return _narrow(desk, review, banner, cells, rows)
     left = cells // 2 + 4
@@ -56,11 +58,11 @@ def draw_review(
         (_stretched(below[0], left, height), left), (_stretched(below[1], right, height), right)
     )
     top = rows - len(banner) - len(second) - len(decision)
-    listed, places = _point_lines(desk, review, left - INSIDE, top - 2)
+    drawn, places = _point_lines(desk, review, left - INSIDE, top - 2)
     shares = _share_lines(desk, right - INSIDE)
     sized = min(len(shares) + 2, max(4, top // 2))
     who = box(show("Who gets what", "title"), shares, right, end=_key("p", "next target"), height=sized)
-    points = box(_heading(review), listed, left, end=_progress(review), height=top)
+    points = box(_heading(review), drawn, left, end=_progress(review), height=top)
     preview = _preview_box(desk, right, top - sized)
     middle = side_by_side((points, left), ([*who, *preview], right))
     lines = [*banner, *middle, *second, *decision]
@@ -80,20 +82,24 @@ def _narrow(desk: ReviewDesk, review: Review, banner: Sequence[Line], cells: int
     if room >= least + 4:
         preview = [EMPTY, fit(_preview_title(desk), cells), *_preview_lines(desk, cells - 1, 2)]
         room -= len(preview)
-    listed, places = _point_lines(desk, review, cells - 1, room)
-    listed += [EMPTY] * (room - len(listed)) if targets else []
-    places += [None] * (len(listed) - len(places))
-    lines = [*head, *listed, *targets, *preview]
+    drawn, places = _point_lines(desk, review, cells - 1, room)
+    drawn += [EMPTY] * (room - len(drawn)) if targets else []
+    places += [None] * (len(drawn) - len(places))
+    lines = [*head, *drawn, *targets, *preview]
     about = [None] * len(head) + places
     return ReviewLines(tuple(lines), tuple(about + [None] * (len(lines) - len(about))))
 
 
-def _banner(review: Review, cells: int) -> list[Line]:
-    """The verdict in words, on at most two lines."""
+def _banner(review: Review, changed: Sequence[str], cells: int) -> list[Line]:
+    """The verdict in words on at most two lines, and a line about what changed while it was reviewed."""
     verdict = review.verdict
     word = (Span(f" {verdict.word} ", f"banner.{verdict.tone}"),)
     sentence = f"{verdict.sentence[:1].upper()}{verdict.sentence[1:]}."
-    return wrap_to(join((Span(" "),), word, show(f"  {sentence}", "strong")), cells - 1, 2, "  ")
+    lines = wrap_to(join((Span(" "),), word, show(f"  {sentence}", "strong")), cells - 1, 2, "  ")
+    if changed:
+        text = f" {SEVERITY[Severity.WARNING]} Changed on disk while you reviewed: {listed(changed, 4)}"
+        lines.append(fit(show(text, "severity.warning"), cells))
+    return lines
 
 
 def _heading(review: Review) -> Line:

@@ -65,6 +65,9 @@ class LiveUpdates:
         self._others: tuple[list[int], dict[int, Sequence[Path]]] = ([], {})
         self._lost: dict[int, str] = {}
         self._recent = RecentChanges()
+        self._reviewed: tuple[Path | None, Sequence[Path]] = (None, ())
+        self.rereads = 0
+        """How often the source in front was reread after a change, also if it is the same as before."""
 
     def start(self) -> Effects:
         return [Start(WatchFiles(self._watcher))] if self._automatic else []
@@ -88,17 +91,23 @@ class LiveUpdates:
         """The folders in which new sources may appear."""
         return self._opener.folders if self._opener is not None else ()
 
+    def watch_reviewed(self, source: Path, paths: Sequence[Path]) -> None:
+        """Watch also the files that a review of the source covers, which its format need not read."""
+        self._reviewed = source, paths
+        self.update_target()
+
     def update_target(self) -> None:
         """Watch the source that is now in front, and the others that are open."""
         state = self._state
         source, front = state.source, state.key.source
+        reviewed = self._reviewed[1] if source is not None and source.path == self._reviewed[0] else ()
         if front not in self._since and source is not None:
             # The files may have changed between the opening and the first stamps.
             self._pending.setdefault(front, [])
         self._watcher.target = WatchTarget(
             front,
             state.key.profile,
-            source.watched if source is not None else (),
+            (*source.watched, *reviewed) if source is not None else (),
             state.transcript,
             self._other_files(),
             self.folders,
@@ -164,6 +173,7 @@ class LiveUpdates:
         changes = self._end_reread()
         self._since[number] = result.since
         self._lost.pop(number, None)
+        self.rereads += number == state.key.source
         if result.source is job.source:
             return []
         self._work.source_replaced(number, job.key if job.worked else None)

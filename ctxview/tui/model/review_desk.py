@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
@@ -29,6 +30,7 @@ from ctxview.review.sign_off import (
     reviewer_name,
     sign_off,
 )
+from ctxview.review.subject import watched_paths
 from ctxview.review.targets import TargetShare
 from ctxview.review.words import SignOff
 
@@ -51,6 +53,10 @@ class ReviewDesk(Struct, frozen=True, eq=False):
     problem: str = ""
     chosen: int = 0
     target: int = 0
+    files: tuple[Path, ...] = ()
+    """What has to be watched while the review is on the screen."""
+    changed: tuple[str, ...] = ()
+    """The reviewed files that changed on disk since the last decision."""
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -74,7 +80,8 @@ class ReviewDesk(Struct, frozen=True, eq=False):
     def decided(self, point: Point, kind: DecisionKind, text: str) -> tuple[ReviewDesk, str]:
         """Decide a point, and keep that; return the desk after it, and a notice.
 
-        Questions, answers and waivers are also written into a source that has records of gaps.
+        Questions, answers and waivers are also written into a source that has records of gaps; for other
+        sources a question is a record beside them.
         """
         if self.review is None:
             return self, self.problem
@@ -82,6 +89,9 @@ class ReviewDesk(Struct, frozen=True, eq=False):
         try:
             review = self.review.with_decision(point, kind, text, reviewer)
             source = self.source
+            if kind is DecisionKind.ASKED and source.abilities.gap_writer is None:
+                keep_progress(review)
+                return replace(self, review=review, changed=()).signed(SignOff.ASKED, f"{point.id}: {text}")
             if kind in _GAP_CHANGES and source.abilities.gap_writer is not None:
                 change = GapChange(_GAP_CHANGES[kind], text, reviewer, point.gap, point.title)
                 try:
@@ -98,7 +108,7 @@ class ReviewDesk(Struct, frozen=True, eq=False):
             return self, f"{error}."
         left = len(review.undecided)
         more = f"{counted(left, 'point')} left." if left else "All points are decided: A approves."
-        desk = replace(self, source=source, review=review)
+        desk = replace(self, source=source, review=review, changed=())
         return desk.moved(0), f"{kind.capitalize()}.{notice} {more}"
 
     def signed(self, decision: SignOff, comment: str) -> tuple[ReviewDesk, str]:
@@ -131,4 +141,10 @@ def open_desk(source: Source, lens: Lens, before: ReviewDesk | None = None) -> R
     name = before.point.id if before is not None and before.point is not None else ""
     place = next((at for at, point in enumerate(review.points) if point.id == name), 0)
     target = before.target if before is not None and before.target < len(shares) else 0
-    return ReviewDesk(source, lens, review, previews, chosen=place, target=target)
+    changed: tuple[str, ...] = ()
+    if before is not None and before.review is not None:
+        one, other = before.review.subject, review.subject
+        pairs = {*one.files.items(), *one.links.items()} ^ {*other.files.items(), *other.links.items()}
+        changed = tuple(dict.fromkeys((*before.changed, *sorted({name for name, _ in pairs}))))
+    files = watched_paths(review.subject, source.path)
+    return ReviewDesk(source, lens, review, previews, "", place, target, files, changed)

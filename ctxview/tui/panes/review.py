@@ -31,9 +31,12 @@ class ReviewPane(FactsPane):
     def __init__(self, model: InspectorModel) -> None:
         super().__init__(model)
         self.desk: ReviewDesk | None = None
-        self._read: object = None
-        """The reading for which the desk was opened."""
+        self._read: tuple[object, int] = (None, 0)
+        """The reading for which the desk was opened, and how often its files were reread by then."""
         self._lines_of: tuple[int | None, ...] = ()
+
+    def differs(self, before: ViewState, after: ViewState) -> bool:
+        return super().differs(before, after) or not self._is_present(after)
 
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         self._open(view)
@@ -87,19 +90,26 @@ class ReviewPane(FactsPane):
 
     def _open(self, view: ViewState) -> None:
         """Open the review again when another source or other bytes are shown."""
-        source, reading = self._model.source, view.index.reading
-        if source is None or self._read is reading:
+        source = self._model.source
+        if source is None or self._is_present(view):
             return
         before = self.desk if self.desk is not None and self.desk.source.path == source.path else None
-        self._read, self.desk = reading, before
+        present = self._read = view.index.reading, self._model.live.rereads
+        self.desk = before
         lens = view.key.lens()
 
         async def read() -> None:
             desk = await asyncio.to_thread(open_desk, source, lens, before)
-            if self._read is reading:
+            if self._read is present:
+                self._model.live.watch_reviewed(source.path, desk.files)
                 self._show(desk)
 
         self.run_worker(read(), group="review", exclusive=True, exit_on_error=False)
+
+    def _is_present(self, view: ViewState) -> bool:
+        """Whether the desk was opened for what is shown and on disk now."""
+        reading, rereads = self._read
+        return reading is view.index.reading and rereads == self._model.live.rereads
 
     def _show(self, desk: ReviewDesk) -> None:
         self.desk = desk

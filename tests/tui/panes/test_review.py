@@ -137,3 +137,40 @@ async def test_a_file_with_nothing_to_decide_can_be_signed_at_once(tmp_path: Pat
     async with driving(open_source(file), size=(80, 24)) as drive:
         await _opened(drive)
         assert "READY" in drive.text(Pane.REVIEW).splitlines()[0]
+
+
+async def test_a_change_of_a_reviewed_file_is_shown_and_ends_the_approval(envelopes: Path) -> None:
+    folder = envelopes / "handoff"
+    note = folder / "content" / "note.txt"
+    note.write_text("a note that no record names\n", "utf-8")
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        await _opened(drive)
+        await _approve(drive)
+        assert "SIGNED" in drive.text(Pane.REVIEW).splitlines()[0]
+
+        note.write_text("another note\n", "utf-8")
+        await drive.poll()
+        await drive.wait_until(
+            lambda: "CHANGED SINCE SIGNED" in drive.text(Pane.REVIEW), "the change is shown"
+        )
+        assert "Changed on disk while you reviewed: handoff/content/note.txt" in drive.text(Pane.REVIEW)
+
+        (folder / "late.txt").write_text("a new file\n", "utf-8")
+        await drive.poll()
+        await drive.wait_until(lambda: "late.txt" in drive.text(Pane.REVIEW), "the new file is shown")
+        (folder / "late.txt").unlink()
+        note.write_text("a note that no record names\n", "utf-8")
+        await drive.poll()
+        await drive.wait_until(
+            lambda: "no file changed" in drive.text(Pane.REVIEW), "the approval holds again"
+        )
+
+
+async def _approve(drive: Driver) -> None:
+    """Decide every point of the handoff, and approve it."""
+    await drive.press("a", "j", "j", "enter")
+    await _say(drive, "the tests show both")
+    await drive.press("j", "space")
+    await drive.wait_until(lambda: "looked at" in drive.text(Pane.REVIEW), "the point was looked at")
+    await drive.press("A")
+    await _say(drive, "fine")
