@@ -252,6 +252,7 @@ def _verdict(review: Review) -> Verdict:
         return points
     who = f"{last.decision} by {last.reviewer} on {last.time[:10]}"
     asked = sum(made.kind is DecisionKind.ASKED for made in review.decisions.values())
+    word: VerdictWord
     if last.decision == SignOff.ASKED:
         word = points.word if points.word is VerdictWord.DO_NOT_APPROVE else VerdictWord.NOT_READY
         who = f"{last.reviewer} asked for context on {last.time[:10]}"

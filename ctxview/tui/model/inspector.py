@@ -208,8 +208,6 @@ class InspectorModel(InspectorState):
             effects += [*self.work.stop(), *self._show_reread(job, result)]
         elif result.source is not job.source:
             effects += [*self.work.start_next(), Refresh(sources=True)]
-        elif job.number == self.key.source:
-            effects.append(Show())
         return [*effects, *self.live.rest(job, result.at)]
 
     def _show_reread(self, job: Reread, result: SourceReread) -> Effects:

@@ -13,7 +13,7 @@ from ctxview.core.transcript import GrowingTranscript
 from ctxview.files.change_detector import MOST_WATCHED, SETTLES_AFTER, FileChange
 from ctxview.tui.model.background_work import BackgroundWork
 from ctxview.tui.model.change_marks import RecentChanges
-from ctxview.tui.model.effects import Effects, Notify, Refresh, ShowMessages, Start, WakeAfter
+from ctxview.tui.model.effects import Effects, Notify, Refresh, Show, ShowMessages, Start, WakeAfter
 from ctxview.tui.model.inspector_state import InspectorState
 from ctxview.tui.model.jobs.load import FindNewSources, Opener, PathOpener
 from ctxview.tui.model.jobs.reread import Reread, SourceLost, SourceReread
@@ -175,7 +175,7 @@ class LiveUpdates:
         self._lost.pop(number, None)
         self.rereads += number == state.key.source
         if result.source is job.source:
-            return []
+            return [Show()] if number == state.key.source else []
         self._work.source_replaced(number, job.key if job.worked else None)
         state.replace_source(number, result.source)
         state.drafts.update_from_disk(number, result.on_disk)
