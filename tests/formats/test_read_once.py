@@ -11,9 +11,11 @@ import pytest
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.files import reading
 from ctxview.files.strict_json import document
+from ctxview.files.strict_json.scanner import JsonNodes
 from ctxview.formats import Lens, discover
 from ctxview.formats.discovery import MOST_KEPT
 from ctxview.samples import samples_folder
+from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 
 LENS = Lens(ESTIMATES["bytes/4"])
 
@@ -86,3 +88,22 @@ def test_a_search_keeps_no_more_than_there_is_room_for(
     assert len(found) == 6
     assert sum(each.peek.held for each in found) <= 3 * len(sample)
     assert all(each.open().revisions for each in found)
+
+
+def test_a_snapshot_without_findings_is_checked_without_a_scan_for_spans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scanned: list[bytes] = []
+    scan = document.scan
+
+    def noted(data: bytes, start: int, end: int) -> JsonNodes:
+        scanned.append(data)
+        return scan(data, start, end)
+
+    monkeypatch.setattr(document, "scan", noted)
+    file = tmp_path / "snapshot.json"
+    file.write_bytes(to_bytes(snapshot_value(core=[block(round=1)], round=1)))
+    (found,) = discover(file).found
+
+    assert found.open().findings(LENS) == ()
+    assert file.read_bytes() not in scanned

@@ -97,16 +97,15 @@ def block_round_invalid(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     for block in tier_blocks(snapshot):
         if "round" not in block.members:
             continue
+        if block.round is None or block.round < 1:
+            severity, fault = None, "is not a whole number from 1; the current round is taken"
+        elif now is not None and now >= 1 and block.round > now:
+            severity, fault = Severity.WARNING, f"is after the current round {now}; it is set to {now}"
+        else:
+            continue
         pointer = f"{block.pointer}/round"
         found = as_written(snapshot, pointer, block.members["round"])
-        if block.round is None or block.round < 1:
-            fault = f"round {found} is not a whole number from 1; the current round is taken"
-            yield Hit(snapshot.origin_of(pointer), f"{excerpt(block.name)}: {fault}")
-        elif now is not None and now >= 1 and block.round > now:
-            message = (
-                f"{excerpt(block.name)}: round {found} is after the current round {now}; it is set to {now}"
-            )
-            yield Hit(snapshot.origin_of(pointer), message, Severity.WARNING)
+        yield Hit(snapshot.origin_of(pointer), f"{excerpt(block.name)}: round {found} {fault}", severity)
 
 
 @rule("SNP018", name="tags-irregular", severity=Severity.WARNING, effect=Effect.REPAIRED)
