@@ -220,12 +220,24 @@ def finding_rank(finding: Finding) -> tuple[int, int]:
     return finding.severity.rank, effects
 
 
+class _Shared(dict[T, T]):
+    """Returns the first value that was equal, so that later ones are not kept."""
+
+    def __missing__(self, value: T) -> T:
+        self[value] = value
+        return value
+
+
 class FactsCollector:
     """Makes the facts of one revision after the other; equal texts of all of them are kept once."""
 
     def __init__(self, names: Sequence[RevisionName]) -> None:
         self._names = names
-        self._shared: dict[object, object] = {}
+        self._keys: _Shared[BlockKey] = _Shared()
+        self._all_texts: _Shared[str] = _Shared()
+        self._reasons: _Shared[Reason | None] = _Shared()
+        self._figures: _Shared[tuple[tuple[str, float], ...]] = _Shared()
+        self._tags: _Shared[tuple[str, ...]] = _Shared()
         self._blocks = 0
         self._characters = 0
 
@@ -281,17 +293,18 @@ class FactsCollector:
         for block in blocks:
             key = (block.tier, block.id)
             if key not in found:
-                found[self._share(key)] = PastBlock(
+                figures = tuple((each.name, each.value) for each in block.figures if not each.derived)
+                found[self._keys[key]] = PastBlock(
                     block.tier,
                     block.id,
                     block.type,
                     self._text(block.text),
                     block.visible,
-                    self._share(block.reason),
-                    self._share(tuple((each.name, each.value) for each in block.figures if not each.derived)),
+                    self._reasons[block.reason],
+                    self._figures[figures],
                     block.tokens,
                     block.rank,
-                    self._share(block.tags),
+                    self._tags[block.tags],
                     origins.get(key, block.origin),
                 )
         self._blocks += len(found)
@@ -303,7 +316,7 @@ class FactsCollector:
                 yield TextFacts("missing", gap.id, self._text(f"{gap.question} {gap.why}"), gap.origin)
         for ref in state.refs:
             text = f"{ref.target} {ref.text}" if ref.text else ref.target
-            yield TextFacts("reference", ref.id, self._text(text), ref.origin, self._share(ref.target))
+            yield TextFacts("reference", ref.id, self._text(text), ref.origin, self._all_texts[ref.target])
         if state.todo is not None:
             for item in state.todo.items:
                 yield TextFacts("todo", item.title, "", item.origin)
@@ -314,10 +327,6 @@ class FactsCollector:
             yield TextFacts("text", state.revision, self._text(state.text), None)
 
     def _text(self, text: str) -> str:
-        if text not in self._shared:
+        if text not in self._all_texts:
             self._characters += len(text)
-        return self._share(text)
-
-    def _share(self, value: T) -> T:
-        """Return the first value that was equal, so that later ones are not kept."""
-        return self._shared.setdefault(value, value)  # type: ignore[return-value]
+        return self._all_texts[text]

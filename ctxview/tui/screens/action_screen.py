@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line, show
-from ctxview.tui.input_order import start_dialogue
+from ctxview.tui.input_order import OrderedInput, start_dialogue
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
     ACTIONS,
@@ -118,7 +118,7 @@ class ActionScreen(DismissOnce[Result]):
         self._timer = self.set_timer(seconds, self._end_wait) if seconds is not None else None
 
     def _end_wait(self) -> None:
-        if getattr(self.app, "has_unhandled_input", False):
+        if isinstance(self.app, OrderedInput) and self.app.has_unhandled_input:
             self._wait()  # a key that came in time is not handled yet
             return
         self._brackets.silence()
