@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxview.formats.workspace.front_matter import read_front_matter
-from ctxview.formats.workspace.markdown import MarkdownDocument
+from ctxview.formats.workspace.markdown import MarkdownDocument, read_front_matter
 
 TEXT = b"""---
 session_key: cli:default
