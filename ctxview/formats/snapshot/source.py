@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ctxview.core.prompt import Prompt
     from ctxview.core.state import Event
     from ctxview.formats.snapshot.agent_store import StoreReading
-    from ctxview.formats.snapshot.runtime.outcome import ReplyOutcome
+    from ctxview.formats.snapshot.runtime.merge import ReplyOutcome
     from ctxview.formats.snapshot.state.timeline import RoundFacts
 
 
@@ -372,7 +372,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
 
     def _outcome(self, revision: int, profile: Profile) -> ReplyOutcome | None:
         """Return what the runtime makes of a reply on disk; None when it is not known what it answers."""
-        from ctxview.formats.snapshot.runtime.outcome import outcome_of
+        from ctxview.formats.snapshot.runtime.merge import outcome_of
 
         received, file = self.received_for(revision), self._opened[revision]
         if received is None:

@@ -51,7 +51,7 @@ def build_state(file: SnapshotFile, options: SnapshotStateOptions) -> ContextSta
 
 def _outcome_states(file: SnapshotFile, options: SnapshotStateOptions) -> tuple[ContextState, ContextState]:
     """Build the two whole states of `ContextState.outcome`."""
-    from ctxview.formats.snapshot.runtime.outcome import outcome_of
+    from ctxview.formats.snapshot.runtime.merge import outcome_of
 
     assert options.received is not None
     emitted = file.snapshot if file.error is None else None
