@@ -13,6 +13,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -252,8 +253,12 @@ def _as_text(value: object, number: str = "{}") -> str:
 
 
 def _as_json(value: object) -> JsonValue:
+    if isinstance(value, float) and not isfinite(value):
+        return None  # JSON has neither infinity nor NaN
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, dict):
+        return {str(name): _as_json(each) for name, each in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         return [_as_json(each) for each in value]
     return value.isoformat() if isinstance(value, datetime) else str(value)

@@ -110,7 +110,12 @@ def _connected(storage: Storage) -> duckdb.DuckDBPyConnection:
 
 
 def _view_rows(connection: duckdb.DuckDBPyConnection, storage: Storage) -> bool:
-    """Define a view of all rows of each table; False when nothing was written yet."""
+    """Define a view of all rows of each table; False when nothing was written yet.
+
+    Raises `StorageError` for a damaged file.
+    """
+    import duckdb
+
     files: dict[str, list[str]] = {table: [] for table in TABLES}
     for file in storage.files():
         files[file.table].append(_quoted(f"{storage.root}/{file.name}"))
@@ -123,7 +128,11 @@ def _view_rows(connection: duckdb.DuckDBPyConnection, storage: Storage) -> bool:
             # Rows of an earlier version may lack columns.
             listed = f"[{', '.join(files[table])}], hive_partitioning = true, union_by_name = true"
             made = f"{made} UNION ALL BY NAME FROM read_parquet({listed})"
-        connection.execute(f"CREATE VIEW {RAW}{table} AS {made}")
+        try:
+            connection.execute(f"CREATE VIEW {RAW}{table} AS {made}")
+        except duckdb.Error as error:
+            said = " ".join(str(error).partition("\n\nLINE ")[0].split())
+            raise StorageError(f"{storage.root}: the table {table} cannot be read: {said}") from None
     return bool(files["sources"])
 
 

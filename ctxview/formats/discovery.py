@@ -171,7 +171,7 @@ def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
         return Look(None, "everything")
     if found is not None and (found.matches[0].score >= A_UNIT or not peek.is_folder):
         return Look(found, "folders" if found.matches[0].flat and peek.is_folder else None)
-    if peek.is_folder and not peek.path.is_symlink():
+    if peek.is_folder:
         return Look(None, "everything")
     if peek.is_broken_json:
         # It may have been anything, and is worth a look for that reason.

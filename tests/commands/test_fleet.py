@@ -123,3 +123,40 @@ def test_a_missing_path_leaves_one_line_on_the_terminal(tmp_path: Path, action: 
 
     assert done.returncode == 2
     assert done.stderr == "ctxview: nothing: there is no such file or folder\n"
+
+
+def test_a_named_link_to_a_folder_is_read(tmp_path: Path, ctxview: Run) -> None:
+    session(tmp_path / "tree" / "agents" / "s")
+    (tmp_path / "link").symlink_to(tmp_path / "tree")
+
+    done = ctxview("fleet", "read", tmp_path / "link", "--into", tmp_path / "out")
+
+    assert (done.code, summary(done)) == (0, "1 source read, 0 unchanged")
+
+
+@pytest.mark.parametrize("table", ["sources", "findings"])
+def test_a_damaged_table_is_one_line_that_names_the_file(table: str, tmp_path: Path, ctxview: Run) -> None:
+    tree, folder = session(tmp_path / "tree" / "s").parent, tmp_path / "out"
+    read(tree, folder)
+    file = min((folder / table).glob("*/*.parquet"))
+    file.write_bytes(file.read_bytes()[:50])
+
+    for words in (
+        ("sql", folder, "SELECT 1"),
+        ("report", folder, "lost-todos"),
+        ("read", tree, "--into", folder),
+        ("vacuum", folder),
+    ):
+        done = ctxview("fleet", *words)
+        assert done.code == 2
+        assert len(done.err.splitlines()) == 1
+        assert f"the table {table} cannot be read" in done.err
+        assert file.name in done.err
+
+
+def test_numbers_and_structures_that_json_lacks(out: Path, ctxview: Run) -> None:
+    query = "SELECT 'inf'::DOUBLE AS i, 'nan'::DOUBLE AS n, {'a': [1, 2]} AS s"
+
+    done = ctxview("fleet", "sql", out, query, "--format", "json")
+
+    assert (done.code, done.json) == (0, [{"i": None, "n": None, "s": {"a": [1, 2]}}])

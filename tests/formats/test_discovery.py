@@ -57,6 +57,15 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert found(tmp_path / "root") == []
 
 
+def test_a_named_link_to_a_folder_is_searched(tmp_path: Path) -> None:
+    tree(tmp_path / "root" / "folder", "a.json")
+    (tmp_path / "link").symlink_to(tmp_path / "root")
+    assert [each.format for each in discover(tmp_path / "link").found] == [
+        each.format for each in discover(tmp_path / "root").found
+    ]
+    assert discover(tmp_path / "link").found
+
+
 def test_the_depth_is_bounded_and_reported(tmp_path: Path) -> None:
     tree(tmp_path, "/".join("abcdefghijklmnop") + "/x.json")
     result = discover(tmp_path)
