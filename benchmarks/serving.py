@@ -31,7 +31,7 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
 async def _answers(keys: int) -> list[float]:
     with serving(samples_folder() / "snapshot" / "lighthouse") as server:
         async with viewing(server) as viewer:
-            await viewer.read_until("bytes/3,")
+            await viewer.read_until("rev 29 of 29")
             await viewer.press("2")
             await _quiet(viewer)
             times = []

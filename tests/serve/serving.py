@@ -70,7 +70,10 @@ class Viewer:
     async def read_until(self, marker: str) -> None:
         """Read until `marker` is in the output that came since the last call."""
         while marker.encode() not in self.output:
-            message = await self.socket.receive(LIMIT)
+            try:
+                message = await self.socket.receive(LIMIT)
+            except TimeoutError:
+                raise AssertionError(f"no {marker!r} in {LIMIT:.0f} s: {self.output[-2000:]!r}") from None
             assert message.type in (WSMsgType.BINARY, WSMsgType.TEXT), (
                 f"no {marker!r}: {self.output[-2000:]!r}"
             )
