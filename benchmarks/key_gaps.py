@@ -1,4 +1,4 @@
-"""Measure the time from a key to its picture while a large history is indexed and searched for secrets.
+"""Measure the time from a key to its picture: while a large history is indexed, and from `[` to a revision.
 
 Keys come alone and in bursts, as people press them; between bursts the background work continues. For
 comparison the same keys go to a history so small that there is no background work.
@@ -18,6 +18,7 @@ from statistics import median
 from benchmarks.bytecode import with_bytecode
 from benchmarks.figures import Figure, at_most, run
 from benchmarks.session_data import SIZES, write_session
+from ctxview.samples import samples_folder
 from tests.pty_session import PtySession
 
 MEDIAN_GOAL = 0.016
@@ -39,7 +40,9 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         large = arguments.session or write_session(folder / "large", SIZES[arguments.size]).folder
         env = {**with_bytecode(folder / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
         _walk(small, env, 5)  # the first run writes the bytecode
+        stepped = _step_back(env)
         quiet, busy = _walk(small, env, arguments.keys), _walk(large, env, arguments.keys)
+    yield at_most("`[` in a folder of snapshots: median", median(stepped), MEDIAN_GOAL, "ms")
     yield at_most("a key with nothing else to do: median", median(quiet), MEDIAN_GOAL, "ms")
     yield at_most(
         f"a key while {arguments.size} is counted and surveyed: median", median(busy), MEDIAN_GOAL, "ms"
@@ -57,6 +60,18 @@ def _walk(session: Path, env: dict[str, str], keys: int) -> list[float]:
         for number, pause in enumerate(islice(cycle(PAUSES), keys), start=2):
             idle(screen, pause)
             waits.append(until(screen, "j", f"message {number:,}"))
+        return waits
+
+
+def _step_back(env: dict[str, str]) -> list[float]:
+    """Go through the revisions of a sample, newest first, as soon as all of them are read."""
+    sample = samples_folder() / "snapshot" / "lighthouse"
+    with PtySession([sys.executable, "-m", "ctxview", sample], env=env, columns=120, rows=36) as screen:
+        screen.wait_for("of all 29 revisions:")
+        waits = []
+        for number in range(28, 0, -1):
+            idle(screen, 0.25)
+            waits.append(until(screen, "[", f"rev {number} of 29"))
         return waits
 
 

@@ -51,8 +51,8 @@ def the_word_is_in_the_selected_item(drive: Driver, _: Path) -> None:
 
 def the_confidence_is_on_disk(drive: Driver, path: Path) -> None:
     before = next(samples_folder().rglob(path.name)).read_text("utf-8")
-    assert before.count('"confidence": 0.9,') > 0
-    assert path.read_text("utf-8") == before.replace('"confidence": 0.9,', '"confidence": 0.8,', 1)
+    assert before.count('"confidence": 0.97,') == 1
+    assert path.read_text("utf-8") == before.replace('"confidence": 0.97,', '"confidence": 0.8,')
 
 
 def the_blocking_gap_is_selected_with_its_blocked_items(drive: Driver, _: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ctxview.analysis.gaps import gap_order
 from ctxview.core.findings import Finding, Severity
+from ctxview.core.state import Block
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.memory_rows import (
     MemoryRow,
@@ -90,7 +91,7 @@ class MemoryPane(PaneWidget):
         return Page.roomy(len(rows), draw, items, room, header=header)
 
     def _groups(self, view: ViewState) -> dict[str, list[ItemId]]:
-        """The rows of each tier, hidden ones last; all under no name in another order or with one tier."""
+        """The rows of each tier as the model reads them, hidden ones last; one nameless group otherwise."""
         if (
             self._model.sort != FILE_ORDER
             or self._model.reverse
@@ -102,10 +103,9 @@ class MemoryPane(PaneWidget):
             groups.setdefault(view.index.block(row).tier, []).append(row)
         if self._model.query:
             groups = {name: rows for name, rows in groups.items() if rows}
-        return {
-            name: sorted(rows, key=lambda row: view.index.block(row).visible is False)
-            for name, rows in groups.items()
-        }
+        for rows in groups.values():
+            rows.sort(key=lambda row: _reading_place(view.index.block(row)))
+        return groups
 
     def _folded_tiers(self, view: ViewState) -> set[str]:
         if self._model.query:
@@ -228,6 +228,10 @@ def _heading(
     tokens = sum(block.tokens or 0 for block in shown)
     findings = count_severities([found for item in items for found in _findings(view, item)])
     return TierHeading(name, style, is_open, len(shown), len(blocks), tokens or None, findings)
+
+
+def _reading_place(block: Block) -> tuple[bool, bool, int]:
+    return block.visible is False, block.rank is None, block.rank or 0
 
 
 def _findings(view: ViewState, item: ItemId) -> list[Finding]:
