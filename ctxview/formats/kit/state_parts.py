@@ -29,7 +29,7 @@ def count_blocks(tiers: Sequence[Tier], counter: TokenCounter) -> Counts:
 
 def left_out_gap(question: str, why: str, origin: Origin) -> Gap:
     """The row for what was not read because there is too much of it."""
-    return make_gap("rest", question, Severity.WARNING, "left out", why, origin)
+    return make_gap(f"rest: {why}", question, Severity.WARNING, "left out", why, origin)
 
 
 def make_gap(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 from pathlib import Path
 
 import orjson
@@ -12,9 +11,9 @@ from ctxview.files.reading import ReadError, read_beneath, read_ends
 from ctxview.formats.transcript.model import ChildAgent, Dialect, TranscriptLog
 from ctxview.formats.transcript.values import number, record, text
 
-MOST_FILES = 2000
 END = 128 * 1024
 SUBAGENTS = "subagents"
+TOOL_RESULTS = "tool-results"
 MEMORY_FOLDER = "memory"
 MEMORY_FILE = f"{MEMORY_FOLDER}/MEMORY.md"
 LARGEST_MEMORY = 4 * 1024 * 1024
@@ -22,16 +21,18 @@ HELPERS = ("agent-acompact-", "agent-aprompt_suggestion-")
 
 
 def beside_session(path: Path) -> frozenset[str]:
-    """Return the files of the folder that belongs to a session, relative to it. Links are not followed."""
+    """Return the files that belong to a session, relative to its folder. Links are not followed.
+
+    A folder of the same name may be anything, so only the parts that a session has are listed.
+    """
     folder = path.with_suffix("")
-    found: set[str] = set()
-    for top, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not Path(top, name).is_symlink()]
-        room = MOST_FILES - len(found)
-        found.update(Path(top, name).relative_to(folder).as_posix() for name in islice(names, room))
-        if len(found) >= MOST_FILES:
-            break
-    return frozenset(found)
+    return frozenset(
+        Path(top, name).relative_to(folder).as_posix()
+        for part in (SUBAGENTS, TOOL_RESULTS)
+        if not folder.is_symlink() and not (folder / part).is_symlink()
+        for top, _, names in os.walk(folder / part)
+        for name in names
+    )
 
 
 def memory_lines(path: Path) -> int | None:
@@ -49,7 +50,7 @@ def memory_files(path: Path) -> tuple[str, ...]:
             names = [each.name for each in entries if each.is_file(follow_symlinks=False)]
     except OSError:
         return ()
-    return tuple(sorted(name for name in names if name.endswith(".md"))[:MOST_FILES])
+    return tuple(sorted(name for name in names if name.endswith(".md")))
 
 
 def link_children(log: TranscriptLog, path: Path, beside: frozenset[str]) -> None:

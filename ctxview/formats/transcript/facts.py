@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -11,11 +11,14 @@ from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.transcript.accounting import ContextSizes, Estimator, account, estimator_of
+from ctxview.formats.transcript.children import TOOL_RESULTS
 from ctxview.formats.transcript.loading import LogHolder, context_of
 from ctxview.formats.transcript.model import (
+    Absence,
     LiveContext,
     LogPart,
     ModelCall,
+    PartKind,
     RequestBody,
     TodoChange,
     TranscriptLog,
@@ -25,7 +28,8 @@ from ctxview.formats.transcript.requests.accounting import account_request
 from ctxview.formats.transcript.texts import Texts
 from ctxview.formats.transcript.window import SessionWindow, window_of
 
-TOOL_RESULTS = "tool-results"
+MOST_PROMPTS = 400
+"""The prompts, the newest ones, whose texts are searched for instructions and for names of files."""
 
 
 class Task(Struct):
@@ -118,6 +122,31 @@ class TranscriptFacts:
     def end(self) -> int:
         """The number of rows before this moment."""
         return self.call.row if self.call is not None else len(self.log.rows)
+
+    @cached_property
+    def lost_prompts(self) -> Sequence[LogPart]:
+        """The prompts of a person that were compacted away or rolled back."""
+        gone = (row for row, why in self.context.absent if why in (Absence.COMPACTED, Absence.ROLLED_BACK))
+        return self._prompts(part for row in gone for part in self.log.rows[row].parts)
+
+    @cached_property
+    def live_prompts(self) -> Sequence[LogPart]:
+        return self._prompts(self.context.parts)
+
+    def _prompts(self, parts: Iterable[LogPart]) -> Sequence[LogPart]:
+        return [part for part in parts if part.kind is PartKind.PROMPT and self.log.rows[part.row].prompt]
+
+    @property
+    def left_out(self) -> Iterator[str]:
+        """Say what the findings and the state do not cover because there is too much of it."""
+        if self.log.left_out is not None:
+            yield self.log.left_out
+        for prompts, what in (
+            (self.lost_prompts, "lost prompts were searched for instructions"),
+            (self.live_prompts, "live prompts were searched for names of files"),
+        ):
+            if len(prompts) > MOST_PROMPTS:
+                yield f"only the last {MOST_PROMPTS:,} of {len(prompts):,} {what}"
 
     @cached_property
     def history(self) -> Sequence[LogPart]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import Absence, LogPart, Mark, PartKind
+from ctxview.formats.transcript.facts import MOST_PROMPTS, TranscriptFacts
+from ctxview.formats.transcript.model import LogPart, Mark, PartKind
 
 _NAMED_FILE = re.compile(
     r"(?<![\w/.@:-])(?:[\w.-]{1,60}/){0,8}[\w-]{1,60}\."
@@ -16,7 +16,6 @@ _STANDING = re.compile(
     r"[^.!?\n]{0,200}\b(?:always|never|from now on|in future)\b[^.!?\n]{1,200}", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]{5,}")
-MOST_LOOKED_AT = 400
 
 
 def vanished_texts(facts: TranscriptFacts) -> Iterator[LogPart]:
@@ -32,13 +31,9 @@ def vanished_texts(facts: TranscriptFacts) -> Iterator[LogPart]:
 
 def lost_instructions(facts: TranscriptFacts) -> list[tuple[str, int]]:
     """Return standing instructions of a person that no live text repeats, with their rows."""
-    gone = [row for row, why in facts.context.absent if why in (Absence.COMPACTED, Absence.ROLLED_BACK)]
     told = [
-        (match[0].strip(), row)
-        for row in gone[-MOST_LOOKED_AT:]
-        if facts.log.rows[row].prompt
-        for part in facts.log.rows[row].parts
-        if part.kind is PartKind.PROMPT
+        (match[0].strip(), part.row)
+        for part in facts.lost_prompts[-MOST_PROMPTS:]
         for match in _STANDING.finditer(facts.texts.text(part))
     ]
     if not told or any(part.mark is Mark.ENCRYPTED for part in facts.context.parts):
@@ -56,11 +51,9 @@ def lost_instructions(facts: TranscriptFacts) -> list[tuple[str, int]]:
 def named_files(facts: TranscriptFacts) -> dict[str, int]:
     """Return the files that a person named and that no call, attachment or result mentions, with the row."""
     named: dict[str, int] = {}
-    prompts = [part for part in facts.context.parts if part.kind is PartKind.PROMPT]
-    for part in prompts[-MOST_LOOKED_AT:]:
-        if facts.log.rows[part.row].prompt:
-            for match in _NAMED_FILE.finditer(facts.texts.text(part, 20_000)):
-                named.setdefault(match[0], part.row)
+    for part in facts.live_prompts[-MOST_PROMPTS:]:
+        for match in _NAMED_FILE.finditer(facts.texts.text(part)):
+            named.setdefault(match[0], part.row)
     if not named:
         return {}
     seen = [part.about for part in facts.history if part.about]

@@ -29,12 +29,14 @@ from ctxview.formats.interface import (
     Reading,
     Revision,
 )
+from ctxview.formats.kit.file_rules import report_partly_read
+from ctxview.formats.kit.state_parts import left_out_gap
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.format import NAME
 from ctxview.formats.transcript.opencode.source import OpenCodeSource
 from ctxview.formats.transcript.opencode.store import SESSION_PREFIX, read_session, read_sessions
 from ctxview.formats.transcript.profile import PROFILES
-from ctxview.formats.transcript.session_files import SessionFile, session_files
+from ctxview.formats.transcript.session_files import MOST_FILES, SessionFile, session_files
 from ctxview.formats.transcript.source import TranscriptSource
 from ctxview.formats.transcript.state.headline import Headline, headline_of
 
@@ -61,7 +63,11 @@ class SessionListSource:
 
     def __init__(self, path: Path, before: SessionListSource | None = None) -> None:
         self._path = path
-        self._files = tuple(session_files(path))
+        room = [MOST_FILES]
+        self._files = tuple(session_files(path, room))
+        self._left_out = (
+            f"only the first {MOST_FILES:,} files and folders were looked at" if room[0] < 0 else ""
+        )
         self._known: dict[SessionFile, Headline | str] = {}
         self._lock = Lock()
         if before is not None:
@@ -102,13 +108,13 @@ class SessionListSource:
         if lens.hurry is Hurry.NONE:
             for _ in self._read(self._files[:READ_AT_ONCE], lens):
                 pass
-        return Reading(self._state(), ())
+        return Reading(self._state(), self.findings(lens))
 
-    def findings(self, lens: Lens) -> Sequence[Finding]:  # noqa: ARG002 - each session has its own
-        return ()
+    def findings(self, lens: Lens) -> tuple[Finding, ...]:  # noqa: ARG002 - each session has its own
+        return tuple(report_partly_read(str(self._path), self._left_out)) if self._left_out else ()
 
     def findings_of(self, revision: int, lens: Lens, overlay: Mapping[str, bytes]) -> Sequence[Finding]:  # noqa: ARG002
-        return ()
+        return self.findings(lens)
 
     def has_work(self, lens: Lens) -> bool:  # noqa: ARG002 - the files are the same for every lens
         return len(self._known) < len(self._files)
@@ -179,6 +185,7 @@ class SessionListSource:
         extra["open"] = "Enter opens a session"
         if len(self._known) < len(self._files):
             extra["read"] = f"{len(self._known):,} of {len(self._files):,} so far, the newest first"
+        gap = left_out_gap("sessions of the folder", self._left_out, Origin(str(self._path)))
         return ContextState(
             format=NAME,
             title=self.title,
@@ -186,6 +193,7 @@ class SessionListSource:
             revision="now",
             tiers=(Tier(TIER, blocks),),
             counts=counts,
+            missing=(gap,) if self._left_out else (),
             extra=extra,
         )
 

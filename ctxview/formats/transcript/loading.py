@@ -35,7 +35,6 @@ SMALL = 4 * 1024 * 1024
 MOST_AT_END = 16 * 1024 * 1024
 END_WITHOUT_CUT = 2 * 1024 * 1024
 """How much of the end is read first when there is no compaction in reach."""
-MOST_PROBLEMS = 200
 _CUTS = {Dialect.CLAUDE_CODE: b'"compact_boundary"', Dialect.CODEX: b'"compacted"'}
 
 
@@ -103,9 +102,7 @@ def take_line(reader: RowReader, line: HistoryLine) -> None:
     value = line.value if line.ending == 1 and line.size <= SMALL else None
     found = FoundRecords(((value, line.start, line.end),)) if value is not None else records_of(line)
     problems = reader.log.problems
-    for problem in found.problems:
-        if len(problems) < MOST_PROBLEMS or problem.rule == "TRF001":
-            problems.append(problem)
+    problems += found.problems
     if found.pending:
         origin: Origin = line.origin()
         problems.append(LineProblem("TRF002", origin, "the last line is unfinished"))

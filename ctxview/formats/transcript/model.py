@@ -272,6 +272,8 @@ class TranscriptLog(Struct, eq=False):
     """Failed requests: the row and the text."""
     partial: bool = False
     """Whether only the end of the file was read so far."""
+    left_out: str | None = None
+    """What was not read of the file, in words; None when all of it was."""
     repeated: list[tuple[int, int]] = field(default_factory=list)
     """Rows with the id of an earlier row, and that row. They are not read further."""
     copied: int = 0

@@ -48,9 +48,13 @@ class SessionFile(Struct, frozen=True):
         return self.path.name.startswith(HELPERS)
 
 
-def session_files(root: Path) -> list[SessionFile]:
-    """Return the sessions below a folder or in a store, the newest first, each followed by its sub-agents."""
-    found = list(_stored(root) if is_store_path(root) else _below(root, 0, [MOST_FILES]))
+def session_files(root: Path, room: list[int] | None = None) -> list[SessionFile]:
+    """Return the sessions below a folder or in a store, the newest first, each followed by its sub-agents.
+
+    `room` has the number of files and folders that may still be looked at; it becomes negative at the end.
+    """
+    room = room if room is not None else [MOST_FILES]
+    found = list(_stored(root) if is_store_path(root) else _below(root, 0, room))
     newest = {each.path: each.modified for each in found if not each.child}
 
     def order(each: SessionFile) -> tuple[float, str, bool, str]:

@@ -100,6 +100,7 @@ class TranscriptSource:
         self._dialect = dialect_of(head, whole=self._lines.size <= HEAD) or Dialect.CLAUDE_CODE
         reader = reader_for(self._dialect, str(path))
         place = Origin(str(path), None, 0, 0, 1, 1)
+        reader.log.left_out = self._unpacked.left_out if self._unpacked is not None else None
         if packing is not None and not can_unpack(packing):
             text = f"this file is compressed, and no unpacker is installed: {INSTALL}"
             reader.log.problems.append(LineProblem("TRF011", place, text))

@@ -40,6 +40,8 @@ class Unpacked:
 
     def __init__(self) -> None:
         self.path = Path(mkdtemp(prefix="ctxview-"))
+        self.left_out: str | None = None
+        """Why only the beginning was unpacked."""
         finalize(self, rmtree, self.path, ignore_errors=True)
 
 
@@ -70,11 +72,15 @@ def unpack(path: Path, packing: Packing) -> Unpacked:
         if can_unpack(packing):
             try:
                 with path.open("rb") as file, _reader(file, packing) as reader:
-                    while (piece := reader.read(_STEP)) and size < MOST_UNPACKED:
+                    while piece := reader.read(_STEP):
+                        if size >= MOST_UNPACKED:
+                            made.left_out = f"only the first {size:,} bytes were unpacked"
+                            break
                         size += target.write(piece)
             except (OSError, EOFError, zlib.error, ValueError, _zstd_error()) as error:
                 if not size:
                     raise OpenError(f"{path}: cannot be unpacked: {error}") from None
+                made.left_out = f"only the first {size:,} bytes could be unpacked: {error}"
     return made
 
 

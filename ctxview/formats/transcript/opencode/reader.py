@@ -58,6 +58,7 @@ class OpenCodeLog:
 
     def _take_info(self, info: Record) -> None:
         log = self.log
+        log.left_out = self._session.problem
         for fact, name in (("title", "title"), ("cwd", "directory"), ("parent session", "parentID")):
             if (found := text(info, name)) is not None:
                 log.facts[fact] = found

@@ -77,9 +77,7 @@ class OpenCodeSource(WholeLogSource):
         return tallied(
             finding
             for name, data, document in self._session.documents
-            for finding in general_findings(
-                CheckedFile(name, data, left_out=self._session.problem, documents=(("", document),))
-            )
+            for finding in general_findings(CheckedFile(name, data, documents=(("", document),)))
         )
 
     @property

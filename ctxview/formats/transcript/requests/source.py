@@ -137,6 +137,7 @@ class RequestSource(WholeLogSource):
         for placed in placed_requests(self._file.found):
             made.add(placed)
         made.log.problems += self._file.found.problems
+        made.log.left_out = self._file.left_out
         return made
 
     @cached_property
@@ -184,7 +185,6 @@ class RequestSource(WholeLogSource):
         checked = CheckedFile(
             read.file,
             read.data,
-            left_out=self._file.left_out,
             documents=read.documents,
             errors=read.errors,
             lines=read.lines,

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ctxview.core.findings import Finding, group_rules, run
+from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.requests.facts import RequestFacts
 
@@ -34,6 +35,8 @@ def check_request(facts: TranscriptFacts) -> Iterator[Finding]:
 
 def check_transcript(facts: TranscriptFacts) -> Iterator[Finding]:
     """Yield the findings about one moment; those about the whole file only after all rows were read."""
+    for why in facts.left_out:
+        yield from report_partly_read(facts.log.file, why)
     if facts.request is not None and facts.call is not None:
         yield from run(REQUEST_RULES, RequestFacts(facts, facts.request, facts.call))
         yield from run([each for each in RULES if each.id not in _NOT_OF_REQUESTS], facts)

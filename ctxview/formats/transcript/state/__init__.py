@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 from ctxview.core.state import (
@@ -22,15 +23,21 @@ from ctxview.core.state import (
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions
 from ctxview.formats.transcript.format import NAME
-from ctxview.formats.transcript.growth import largest, turn_growth
-from ctxview.formats.transcript.model import Absence, LoggedCompaction, Mark, PartKind
+from ctxview.formats.transcript.growth import TurnGrowth, largest, turn_growth
+from ctxview.formats.transcript.model import (
+    Absence,
+    LoggedCompaction,
+    Mark,
+    ModelCall,
+    PartKind,
+    TranscriptLog,
+)
 from ctxview.formats.transcript.state.budgets import build_budgets
 from ctxview.formats.transcript.state.gaps import build_gaps, lost_tasks, unread_edits
 from ctxview.formats.transcript.state.references import build_refs
-from ctxview.formats.transcript.state.tiers import block_id, build_tiers, cache_marks
+from ctxview.formats.transcript.state.tiers import absent_not_shown, block_id, build_tiers, cache_marks
 
 MOST_EVENTS = 500
-MOST_TURNS = 100
 _DIALECTS = {
     "claude-code": "Claude Code",
     "codex": "Codex",
@@ -43,6 +50,10 @@ def build_state(
     facts: TranscriptFacts, title: str, revision: str, transcript: Transcript | None, *, linked: bool
 ) -> ContextState:
     tiers = build_tiers(facts)
+    events = _events(facts) if len(facts.log.requests) != 1 else []
+    not_shown = [*absent_not_shown(facts)]
+    if (count := len(events)) > MOST_EVENTS:
+        not_shown.append(f"only the last {MOST_EVENTS:,} of {count:,} events are on the timeline")
     return ContextState(
         format=NAME,
         title=title,
@@ -53,8 +64,8 @@ def build_state(
         todo=_todo(facts),
         budgets=build_budgets(facts),
         refs=build_refs(facts) if linked else (),
-        missing=build_gaps(facts) if linked else (),
-        timeline=tuple(_timeline(facts)) if len(facts.log.requests) != 1 else (),
+        missing=build_gaps(facts, not_shown) if linked else (),
+        timeline=tuple(event() for event in events[-MOST_EVENTS:]),
         extra=dict(_extra(facts)),
         transcript=transcript,
         compactions=tuple(_compactions(facts)),
@@ -151,53 +162,69 @@ def _phase(facts: TranscriptFacts) -> str:
     return "blocked" if stopped and last is not None and last.row == newest else "doing"
 
 
-def _timeline(facts: TranscriptFacts) -> Iterator[Event]:
+def _events(facts: TranscriptFacts) -> list[Callable[[], Event]]:
+    """Return what makes each event of the timeline, in the order of the rows: few of many are made."""
     log = facts.log
-    found: list[tuple[int, Event]] = []
     last = facts.end + 1 if facts.call is not None else facts.end
-    end = log.calls_before(last)
-    first = max(0, end - MOST_EVENTS)
+    found: list[tuple[int, Callable[[], Event]]] = []
     model = version = None
-    for at, call in enumerate(islice(log.calls, first, end), first):
-        previous = log.calls[call.previous] if call.previous is not None else None
-        before = previous.sent if previous is not None else None
-        grown = f", {call.sent - before:+,}" if call.sent is not None and before is not None else ""
-        sent = f"{call.sent:,} tokens sent{grown}" if call.sent is not None else "no usage"
-        place = log.origin(call.row)
-        found.append((call.row, Event(f"call {call.number}: {sent}", "call", call.time, at, place)))
+    for at, call in enumerate(islice(log.calls, log.calls_before(last))):
+        found.append((call.row, partial(_call_event, log, call, at)))
         if model is not None and call.model not in (None, model):
-            found.append((call.row, Event(f"model {call.model}", "model", call.time, at, place)))
+            found.append((call.row, partial(_call_event, log, call, at, "model", f"model {call.model}")))
         model = call.model or model
         if version is not None and call.version not in (None, version):
             label = f"resumed with version {call.version}"
-            found.append((call.row, Event(label, "resume", call.time, at, place)))
+            found.append((call.row, partial(_call_event, log, call, at, "resume", label)))
         version = call.version or version
-    for cut in log.compactions[-MOST_EVENTS:]:
-        before, after = size_before(facts, cut), size_after(facts, cut)
-        sizes = f"{before:,} to {after:,} tokens" if before and after else "the size after it is not known"
-        label = f"compaction ({cut.trigger or 'unknown'}): {sizes}"
-        following = log.calls_before(cut.row + 1)
-        row = log.rows[cut.row]
-        found.append((cut.row, Event(label, "compaction", row.time, following, log.origin(cut.row))))
-    for turn in turn_growth(facts, MOST_TURNS):
-        causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts))
-        label = f"turn {turn.turn}: {turn.tokens:+,} tokens" + (f": {causes}" if causes else "")
-        found.append((turn.row, Event(label, "turn", log.rows[turn.row].time, None, log.origin(turn.row))))
+    found += [(cut.row, partial(_compaction_event, facts, cut)) for cut in log.compactions]
+    found += [(turn.row, partial(_turn_event, facts, turn)) for turn in turn_growth(facts)]
     for child in log.children:
-        row = log.rows[child.row]
         label = f"sub-agent {child.kind or ''} {child.agent or ''} {child.status or 'started'}".strip()
-        found.append((child.row, Event(label, "child", row.time, None, log.origin(child.row))))
+        found.append((child.row, partial(_row_event, log, child.row, "child", label)))
     for index, why in facts.context.absent:
-        row = log.rows[index]
-        if why is Absence.DEAD and row.prompt:
-            label = f"branch left: {facts.texts.text(row.parts[0], 60)}"
-            found.append((index, Event(label, "branch", row.time, None, log.origin(index))))
+        if why is Absence.DEAD and log.rows[index].prompt:
+            found.append((index, partial(_branch_event, facts, index)))
     for index, row in enumerate(log.rows):
         if row.sort == "event_msg thread_rolled_back":
-            label = f"{row.source} turns rolled back"
-            found.append((index, Event(label, "branch", row.time, None, log.origin(index))))
+            found.append(
+                (index, partial(_row_event, log, index, "branch", f"{row.source} turns rolled back"))
+            )
     found.sort(key=lambda each: each[0])
-    yield from [event for at, event in found if at < last][-MOST_EVENTS:]
+    return [make for at, make in found if at < last]
+
+
+def _row_event(log: TranscriptLog, row: int, kind: str, label: str) -> Event:
+    return Event(label, kind, log.rows[row].time, None, log.origin(row))
+
+
+def _call_event(log: TranscriptLog, call: ModelCall, at: int, kind: str = "call", label: str = "") -> Event:
+    if not label:
+        before = log.calls[call.previous].sent if call.previous is not None else None
+        grown = f", {call.sent - before:+,}" if call.sent is not None and before is not None else ""
+        sent = f"{call.sent:,} tokens sent{grown}" if call.sent is not None else "no usage"
+        label = f"call {call.number}: {sent}"
+    return Event(label, kind, call.time, at, log.origin(call.row))
+
+
+def _compaction_event(facts: TranscriptFacts, cut: LoggedCompaction) -> Event:
+    log = facts.log
+    before, after = size_before(facts, cut), size_after(facts, cut)
+    sizes = f"{before:,} to {after:,} tokens" if before and after else "the size after it is not known"
+    label = f"compaction ({cut.trigger or 'unknown'}): {sizes}"
+    following = log.calls_before(cut.row + 1)
+    return Event(label, "compaction", log.rows[cut.row].time, following, log.origin(cut.row))
+
+
+def _turn_event(facts: TranscriptFacts, turn: TurnGrowth) -> Event:
+    causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts))
+    label = f"turn {turn.turn}: {turn.tokens:+,} tokens" + (f": {causes}" if causes else "")
+    return _row_event(facts.log, turn.row, "turn", label)
+
+
+def _branch_event(facts: TranscriptFacts, row: int) -> Event:
+    label = f"branch left: {facts.texts.text(facts.log.rows[row].parts[0], 60)}"
+    return _row_event(facts.log, row, "branch", label)
 
 
 def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:

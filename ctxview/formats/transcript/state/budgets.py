@@ -10,8 +10,6 @@ from ctxview.formats.transcript.growth import largest, turn_growth
 from ctxview.formats.transcript.model import Mark
 from ctxview.formats.transcript.state.tiers import cache_marks
 
-MOST_CHILDREN = 20
-
 
 def build_budgets(facts: TranscriptFacts) -> tuple[Budget, ...]:
     return (_window(facts), *_children(facts))
@@ -57,7 +55,7 @@ def _window(facts: TranscriptFacts) -> Budget:
 
 
 def _children(facts: TranscriptFacts) -> Iterator[Budget]:
-    for child in facts.log.children[-MOST_CHILDREN:]:
+    for child in facts.log.children:
         if child.sent is None or child.row >= facts.end:
             continue
         limit = facts.profile.window(child.model) or facts.window.size

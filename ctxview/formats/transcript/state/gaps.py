@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ctxview.core.findings import Severity
+from ctxview.core.origin import Origin
 from ctxview.core.state import Gap
-from ctxview.formats.kit.state_parts import make_gap
+from ctxview.formats.kit.state_parts import left_out_gap, make_gap
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions, named_files, vanished_texts
 from ctxview.formats.transcript.model import Dialect, Mark, PartKind
 from ctxview.formats.transcript.state.references import FILE_TOOLS
 from ctxview.formats.transcript.state.tiers import block_id
 
-MOST = 300
 _MISSING_WORDS = (
     *("File does not exist", "File has not been read yet", "modified since read", "exceeds maximum allowed"),
     *("Sibling tool call errored", "No such file"),
 )
 
 
-def build_gaps(facts: TranscriptFacts) -> tuple[Gap, ...]:
+def build_gaps(facts: TranscriptFacts, not_shown: Sequence[str]) -> tuple[Gap, ...]:
+    """`not_shown` says of which parts the state has only the newest."""
     found = [*_not_read_again(facts), *_lost(facts), *_results(facts), *_compacted_todos(facts)]
     found += [*_never_given(facts), *_lost_words(facts), *_on_server(facts)]
-    return tuple(found[:MOST])
+    place = Origin(facts.log.file)
+    cut = (left_out_gap("rows of the transcript", why, place) for why in (*facts.left_out, *not_shown))
+    return (*cut, *found)
 
 
 def _results(facts: TranscriptFacts) -> Iterator[Gap]:

@@ -9,7 +9,6 @@ from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.state.tiers import block_id
 
-MOST_FILES = 500
 FILE_TOOLS = {
     "Read": "read",
     "Edit": "edited",
@@ -61,7 +60,7 @@ def _files(facts: TranscriptFacts) -> Iterator[Ref]:
         elif part.kind in (PartKind.MEMORY, PartKind.REMINDER) and part.about and "/" in part.about:
             used.setdefault((part.kind.value, part.about), []).append(part)
     results = {part.call_id: part for part in facts.context.parts if part.kind is PartKind.RESULT}
-    for (kind, path), parts in list(used.items())[-MOST_FILES:]:
+    for (kind, path), parts in used.items():
         tokens = sum(facts.sizes.of(results.get(part.call_id, part)) for part in parts)
         ids = tuple(block_id(facts, part) for part in parts)
         place = facts.log.origin(parts[0].row)
@@ -74,7 +73,7 @@ def _named_files(facts: TranscriptFacts) -> Iterator[Ref]:
     for row, kind, name in facts.log.named_files:
         if row < facts.end and (row in facts.turns or not facts.log.rows[row].in_context):
             rows.setdefault((kind, name), []).append(row)
-    for (kind, name), found in list(rows.items())[-MOST_FILES:]:
+    for (kind, name), found in rows.items():
         used = tuple(map(facts.log.name, found))
         place = facts.log.origin(found[0])
         yield Ref(f"{kind} {name}", kind, name, RefStatus.EXTERNAL, None, None, used, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from ctxview.core.figures import Reason, ReasonKind
@@ -161,6 +161,13 @@ def _answer(facts: TranscriptFacts) -> Iterator[Tier]:
     )
     if blocks:
         yield Tier("answer", blocks)
+
+
+def absent_not_shown(facts: TranscriptFacts) -> Iterator[str]:
+    """Say of which kinds only the newest rows are blocks."""
+    for why, count in Counter(why for _, why in facts.context.absent).items():
+        if count > MOST_ABSENT:
+            yield f"only the last {MOST_ABSENT:,} of {count:,} rows are blocks of {_ABSENT[why][1]}"
 
 
 def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
