@@ -210,11 +210,15 @@ def _recognised(spec: FormatSpec, peek: Peek) -> FormatMatch | None:
 
 
 def _has_a_word(spec: FormatSpec, peek: Peek) -> bool:
-    """Whether the file has a word of the format, or may have one: JSON may spell its keys with escapes."""
+    """Whether the file has a word of the format, or may have one: JSON may spell its keys with escapes.
+
+    A file without any word is for all formats to judge.
+    """
     if not spec.words or peek.is_folder:
         return True
     data = peek.data if peek.data is not None else peek.head
-    return not data or any(word in data for word in spec.words) or b"\\u" in data
+    blank = not data or data.isspace()
+    return blank or any(word in data for word in spec.words) or b"\\u" in data
 
 
 def _open(spec: FormatSpec, peek: Peek) -> Source:

@@ -73,6 +73,8 @@ class RawFile(Struct, frozen=True):
         """A noun phrase for the content, such as "plain text"."""
         if not self.data:
             return "an empty file"
+        if not self.data.strip():
+            return "blank lines"
         known = binary_kind(self.data)
         return f"{self.kind} of {known}" if known and self.kind is RawKind.BINARY else self.kind.value
 

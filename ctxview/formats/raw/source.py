@@ -243,7 +243,7 @@ def _without_keys(origin: Origin) -> Origin:
 def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:
     home = enclosing_source(Path(raw.file))
     shown_as = raw.description
-    if home is not None:
+    if home is not None and not home.matches[0].lists:
         shown_as = f"{shown_as}; it is part of the {home.format} {home.path}"
     yield from report_unrecognised(raw.file, shown_as, format_problems())
     if raw.left_out is not None:

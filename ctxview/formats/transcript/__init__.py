@@ -11,7 +11,8 @@ SPEC = FormatSpec(
         "JSON lines with the rows of a Claude Code session (type with uuid, parentUuid or sessionId) or of a "
         "Codex rollout (type with payload); JSON or JSON lines with requests to a model (messages or input "
         "with a model, tools or a system prompt), alone, with their answers or in a HAR file; a SQLite "
-        "database with the tables session, message and part, an export or an old tree of OpenCode"
+        "database with the tables session, message and part, an export or an old tree of OpenCode; an empty "
+        "file only by the name of a session"
     ),
     recognise="ctxview.formats.transcript.format:recognise",
     words=(

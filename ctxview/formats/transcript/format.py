@@ -1,4 +1,4 @@
-"""Recognise transcripts by their first lines or as a whole; names and extensions do not count."""
+"""Recognise transcripts by their first lines or as a whole. Only an empty one is known by its name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ctxview.formats.transcript.opencode.store import (
 )
 from ctxview.formats.transcript.records import BOM
 from ctxview.formats.transcript.requests.shapes import is_message, requests_in
-from ctxview.formats.transcript.session_files import holds_sessions, is_rollout
+from ctxview.formats.transcript.session_files import holds_sessions, is_rollout, is_session
 from ctxview.formats.transcript.unpacking import can_unpack, packing_of, unpacked_head
 
 NAME = "transcript"
@@ -59,7 +59,7 @@ def dialect_at(peek: Peek) -> Dialect | None:
         return None
     if _opencode(peek) is not None:
         return Dialect.OPENCODE
-    return Dialect.BODY if match is not None else Dialect.CLAUDE_CODE
+    return Dialect.BODY if _requests(peek) is not None else Dialect.CLAUDE_CODE
 
 
 def recognise(peek: Peek) -> FormatMatch | None:
@@ -75,6 +75,8 @@ def recognise(peek: Peek) -> FormatMatch | None:
             Dialect.CODEX: "rows of a Codex rollout",
         }
         return FormatMatch(NAME, SURE, title[dialect])
+    if is_session(peek.path.name) and peek.data is not None and not peek.data.strip():
+        return FormatMatch(NAME, SURE, "an empty session, by its name")
     return _requests(peek)
 
 

@@ -224,9 +224,9 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     text = f"{file.path.parent.name} · {about}"
     tags: tuple[str, ...] = (file.path.parent.name,)
     if known is not None:
-        project = Path(known.project).name
+        project = Path(known.project).name or file.path.parent.name
         rest = " · only the end was read: open it for calls and findings" if known.partial else ""
-        text = f"{project}: {known.title}\n{known.project}\n{about}{rest}"
+        text = f"{project}: {known.title or 'without a prompt'}\n{known.project}\n{about}{rest}"
         tags = tuple(filter(None, (project, known.model)))
         if known.used is not None and known.window:
             figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))

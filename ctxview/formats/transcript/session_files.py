@@ -149,6 +149,11 @@ def is_rollout(name: str) -> bool:
     return _ROLLOUT.fullmatch(name) is not None
 
 
+def is_session(name: str) -> bool:
+    """Whether a name is that of a file of a session or of a sub-agent."""
+    return _is_child(name) is not None
+
+
 def _is_child(name: str) -> bool | None:
     """Whether a name is that of a sub-agent's file; None when it is not that of a session at all."""
     if _AGENT.fullmatch(name):

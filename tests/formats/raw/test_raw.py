@@ -440,3 +440,18 @@ def test_a_redaction_holds_in_a_file_of_no_format(
 def test_a_file_that_redacts_nothing_is_shown_whole(data: bytes, tmp_path: Path) -> None:
     found = reading(tmp_path, data, "file.json")
     assert "all of it" in " ".join(block.text or "" for block in found.state.blocks())
+
+
+def test_a_file_of_blank_lines_is_called_that(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text("\n \n")
+    (finding,) = open_source(path).findings(LENS)
+    assert finding.message == "no format was recognised; shown as blank lines"
+
+
+def test_a_file_beside_sessions_is_no_part_of_a_transcript(tmp_path: Path) -> None:
+    for at in range(2):
+        (tmp_path / f"{at:08x}-1111-4222-8333-9a0b1c2d3e4f.jsonl").touch()
+    (tmp_path / "notes.txt").write_text("hello\n")
+    (finding,) = open_source(tmp_path / "notes.txt").findings(LENS)
+    assert finding.message == "no format was recognised; shown as plain text"

@@ -135,3 +135,19 @@ def test_a_rollout_that_says_so_is_a_sub_agent(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"cwd": "/work"', spawned, 1))
     (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
     assert [block.type for block in tier.blocks] == ["sub-agent"]
+
+
+@pytest.mark.parametrize("content", ["", "\n\n \n"])
+@pytest.mark.parametrize("name", [f"{IDS[0]}.jsonl", f"rollout-2026-08-01T10-00-00-{IDS[0]}.jsonl"])
+def test_an_empty_session_is_a_session_that_says_so(tmp_path: Path, content: str, name: str) -> None:
+    folder = tmp_path / "projects" / "-work-p"
+    folder.mkdir(parents=True)
+    (folder / name).write_text(content)
+    (tier,) = open_source(tmp_path / "projects").reading(0, LENS).state.tiers
+    (block,) = tier.blocks
+    assert block.text.startswith("-work-p: empty\n")
+    (found,) = discover(tmp_path / "projects").found
+    assert (found.path, found.matches[0].format) == (folder / name, "transcript")
+    source = open_source(folder / name)
+    assert source.reading(0, LENS).state.format == "transcript"
+    assert not source.findings(LENS)

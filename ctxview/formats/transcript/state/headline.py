@@ -42,7 +42,7 @@ def headline_of(facts: TranscriptFacts) -> Headline:
     last = next(reversed(log.calls), None)
     counts = Counter(each.severity for each in check_transcript(facts))
     return Headline(
-        title=log.facts.get("title") or _first_prompt(facts),
+        title=log.facts.get("title") or _first_prompt(facts) or ("" if log.rows else "empty"),
         project=log.facts.get("cwd", ""),
         model=last.model if last is not None else next(reversed(log.models), None),
         used=facts.sizes.total if log.rows else None,
