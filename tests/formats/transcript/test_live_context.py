@@ -14,7 +14,7 @@ from ctxview.formats.registry import detect
 from ctxview.formats.transcript import loading
 from ctxview.formats.transcript.accounting import shared_out
 from ctxview.formats.transcript.source import TranscriptSource
-from tests.formats.transcript.builders import LENS, claude_lines, state_of, write
+from tests.formats.transcript.builders import LENS, claude_lines, findings_of, state_of, write
 
 PARALLEL = """
 u1 user : Read three files
@@ -259,6 +259,61 @@ rollback {turns}
 """
     state = state_of(write(tmp_path, text))
     assert ("uncertain" in dict(state.extra)) is uncertain
+
+
+MID_TURN = """
+meta
+user: One
+assistant: First
+tokens sent=900 out=5
+user: Two
+assistant: Second
+tokens sent=950 out=5
+compacted: Summary
+assistant: Third
+tokens sent=500 out=5
+user: Three
+assistant: Fourth
+tokens sent=600 out=5
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "shown", "rolled", "compacted"),
+    [
+        (
+            "rollback 1",
+            ["line 1", "line 8", "line 9"],
+            ["line 11", "line 12"],
+            ["line 2", "line 3", "line 5", "line 6"],
+        ),
+        (
+            "rollback 2",
+            ["line 1", "line 2", "line 3"],
+            ["line 8", "line 9", "line 11", "line 12", "line 5", "line 6"],
+            [],
+        ),
+        (
+            "rollback 1\nrollback 1",
+            ["line 1", "line 2", "line 3"],
+            ["line 11", "line 12", "line 8", "line 9", "line 5", "line 6"],
+            [],
+        ),
+    ],
+)
+def test_a_compaction_is_undone_with_the_turn_that_contains_it(
+    more: str, shown: list[str], rolled: list[str], compacted: list[str], tmp_path: Path
+) -> None:
+    path = write(tmp_path, f"{MID_TURN}{more}")
+    state = state_of(path)
+    assert live(state) == shown
+    assert tier(state, "rolled back") == rolled
+    assert tier(state, "compacted away") == compacted
+    assert bool(state.compactions) is bool(compacted)
+    assert state.log is not None
+    assert state.log.dead_rows == ()
+    (finding,) = (each for each in findings_of(path) if each.rule == "TRC018")
+    assert finding.message.startswith(f"{len(rolled)} rows")
 
 
 def test_repeated_token_counts_are_one_call(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from ctxview.formats.transcript.model import (
     Absence,
     LiveContext,
@@ -17,6 +19,15 @@ REPLACED = "replaced"
 """Marks a compaction that states the whole new history."""
 
 
+class _Cut(Struct, frozen=True):
+    """A compaction, and how things were before it."""
+
+    row: int
+    history: list[LogPart]
+    absent: list[tuple[int, Absence]]
+    start: LoggedCompaction | None
+
+
 def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     """Return the context that `call` was sent, or the present one, by replaying the rows."""
     end = call.row if call is not None else len(log.rows)
@@ -24,24 +35,32 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     history: list[LogPart] = []
     absent: list[tuple[int, Absence]] = []
     start: LoggedCompaction | None = None
+    cuts: list[_Cut] = []
     uncertain = None
     for index in range(end):
         row = log.rows[index]
         if row.role == "system":
             base = list(row.parts)
         elif row.boundary:
+            cuts.append(_Cut(index, history, absent, start))
             gone = dict.fromkeys(part.row for part in history)
-            absent += [(each, Absence.COMPACTED) for each in gone]
+            absent = [*absent, *((each, Absence.COMPACTED) for each in gone)]
             kept = _kept_prompts(log, history) if row.source != REPLACED else []
             history = [*kept, *row.parts]
             start = next((each for each in log.compactions if each.row == index), None)
         elif row.sort == "event_msg thread_rolled_back":
             turns = int(row.source or 0)
-            more = turns > len(_turn_starts(log, history))
-            history, undone = _rolled_back(log, history, turns)
-            absent += [(each, Absence.ROLLED_BACK) for each in undone]
-            if start is not None and (more or any(each <= start.row for each in undone)):
-                uncertain = "a rolled-back turn contains a compaction"
+            undone: list[int] = []
+            while cuts and turns > (later := len(_turn_starts(log, history, cuts[-1].row))):
+                # The turn that the compaction was made in goes, and the compaction with it.
+                turns -= later
+                undone += [part.row for part in history if part.row >= cuts[-1].row]
+                cut = cuts.pop()
+                history, absent, start = cut.history, _without_undone(absent, cut), cut.start
+                uncertain = "a compaction was undone with the rolled-back turn that contains it"
+            history, last = _rolled_back(log, history, turns)
+            undone += last
+            absent = [*absent, *((each, Absence.ROLLED_BACK) for each in dict.fromkeys(undone))]
         else:
             history += row.parts
     rows = {part.row for part in history}
@@ -94,8 +113,17 @@ def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tupl
     return history[:cut], gone
 
 
-def _turn_starts(log: TranscriptLog, history: list[LogPart]) -> list[int]:
+def _without_undone(absent: list[tuple[int, Absence]], cut: _Cut) -> list[tuple[int, Absence]]:
+    """Return the rows that are absent without a compaction: those before it, and those rolled back since."""
+    later = (each for each in absent[len(cut.absent) :] if each[1] is Absence.ROLLED_BACK)
+    return [*cut.absent, *later]
+
+
+def _turn_starts(log: TranscriptLog, history: list[LogPart], after: int = -1) -> list[int]:
+    """Return where the turns of a history begin, of those with rows after row `after`."""
     begins = [
-        at for at, part in enumerate(history) if part.kind is PartKind.PROMPT and log.rows[part.row].prompt
+        at
+        for at, part in enumerate(history)
+        if part.kind is PartKind.PROMPT and log.rows[part.row].prompt and part.row > after
     ]
     return [at for at in begins if at == 0 or history[at - 1].row != history[at].row]
