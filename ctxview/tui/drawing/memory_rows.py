@@ -16,7 +16,7 @@ from ctxview.tui.drawing.boxes import ends
 from ctxview.tui.drawing.rows import EMPTY_TEXT, severity_counts
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, preview, shorten, show, width, wrap_to
 from ctxview.tui.model.change_marks import ChangeMark
-from ctxview.tui.model.query import FILE_ORDER, MODEL_ORDER
+from ctxview.tui.model.query import MODEL_ORDER, TIER_ORDER
 
 LEAST_TEXT = 26
 FIGURE, TOKENS = 4, 5
@@ -50,7 +50,7 @@ class MemoryColumns(Struct, frozen=True):
 
     def header(self, sort: str, reverse: bool) -> Line:
         named: list[tuple[str, int, str | None, bool]] = [
-            ("tier", self.tier, FILE_ORDER, False),
+            ("tier", self.tier, TIER_ORDER, False),
             ("", self.id, None, False),
             ("", self.findings, None, False),
             *((short_name(name, FIGURE), FIGURE, name, True) for name in self.figures),
@@ -98,7 +98,7 @@ def short_name(name: str, cells: int) -> str:
 
 def _column_name(name: str, cells: int, key: str | None, right: bool, sort: str, reverse: bool) -> Line:
     action = f"screen.sort_by('{key}')" if key is not None else ""
-    current = key == sort and sort != FILE_ORDER
+    current = key == sort and sort != TIER_ORDER
     arrow = ("▴" if reverse else "▾") if current else ""
     if name == "text" and current:
         name = "text, as the model reads"

@@ -125,7 +125,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("budget", "b", "b", "budget", "Try another budget (empty: back to the real one)"),
         Action("option", "B", "B", "option", "Try another value of an option of the format: window, mode …"),
         Action(
-            "sort", "s", "s", "sort", "Next order: file, model, quality, decay, confidence, age, tokens", 9
+            "sort", "s", "s", "sort", "Next order: tier, model, quality, decay, confidence, age, tokens", 9
         ),
         Action("reverse", "S", "S", "reverse", "Reverse sort"),
         Action(

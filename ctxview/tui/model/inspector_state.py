@@ -18,7 +18,7 @@ from ctxview.formats.revisions import is_past, same_revision
 from ctxview.tui.model.change_marks import ChangeMarks
 from ctxview.tui.model.drafts import DraftSet, read_only_reason
 from ctxview.tui.model.jobs.load import MarkChanges
-from ctxview.tui.model.query import FILE_ORDER, BlockFacts, Query, figures_in, sort_key, sort_orders
+from ctxview.tui.model.query import TIER_ORDER, BlockFacts, Query, figures_in, sort_key, sort_orders
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.search import Search
 from ctxview.tui.model.trends import Trends
@@ -58,7 +58,7 @@ class InspectorState:
         self.key = ReadingKey(0, 0, profile, run=options or ReadOptions())
         self.view: ViewState | None = None
         self.query = Query()
-        self.sort = FILE_ORDER
+        self.sort = TIER_ORDER
         self.reverse = False
         self.search = Search()
         self.selected: ItemId | None = None
@@ -361,7 +361,7 @@ class InspectorState:
                 for row in rows
                 if query.accepts(index.block(row), BlockFacts(row in view.changes, bool(index.about(row))))
             ]
-        if self.sort != FILE_ORDER:
+        if self.sort != TIER_ORDER:
             tiers = {tier.name: at for at, tier in enumerate(index.reading.state.tiers)}
             rows.sort(key=lambda row: sort_key(self.sort, index.block(row), tiers))
         if self.reverse:

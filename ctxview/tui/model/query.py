@@ -205,13 +205,13 @@ def _contains(text: str) -> Test:
     return test
 
 
-FILE_ORDER = "file order"
+TIER_ORDER = "tier order"
 MODEL_ORDER = "model order"
 
 
 def sort_orders(figures: Iterable[str]) -> list[str]:
     """The orders in which blocks can be listed: two that need no number, then one for each number."""
-    return [FILE_ORDER, MODEL_ORDER, *figures, "age", "tokens"]
+    return [TIER_ORDER, MODEL_ORDER, *figures, "age", "tokens"]
 
 
 def sort_key(order: str, block: Block, tiers: Mapping[str, int]) -> tuple[bool, float, float]:

@@ -19,7 +19,7 @@ from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import BOXED, Pane
-from ctxview.tui.model.query import FILE_ORDER
+from ctxview.tui.model.query import TIER_ORDER
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState, count_severities
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
@@ -93,7 +93,7 @@ class MemoryPane(PaneWidget):
     def _groups(self, view: ViewState) -> dict[str, list[ItemId]]:
         """The rows of each tier as the model reads them, hidden ones last; one nameless group otherwise."""
         if (
-            self._model.sort != FILE_ORDER
+            self._model.sort != TIER_ORDER
             or self._model.reverse
             or len({row.within for row in view.blocks}) < 2
         ):

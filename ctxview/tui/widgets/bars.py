@@ -20,7 +20,7 @@ from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
 from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, VIEW_KEYS, Action, ActionCondition
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import BOXED, DRAW_TIME, Pane
-from ctxview.tui.model.query import FILE_ORDER
+from ctxview.tui.model.query import TIER_ORDER
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.facts_pane import known_revisions
 from ctxview.tui.widgets.strips import BarLine
@@ -70,7 +70,7 @@ def banner(model: InspectorModel) -> list[Line]:
 def subtitle(model: InspectorModel) -> Line:
     """Sort order and changes, for the frame of the memory pane."""
     parts: list[Line] = []
-    if model.sort != FILE_ORDER or model.reverse:
+    if model.sort != TIER_ORDER or model.reverse:
         parts.append(show(f" {model.sort} {'▴' if model.reverse else '▾'} "))
     if model.view is not None and model.view.marks.text:
         parts.append(show(f" {model.view.marks.text} "))

@@ -10,7 +10,7 @@ from ctxview.core.findings import Severity
 from ctxview.formats import Lens
 from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.query import FILE_ORDER, MODEL_ORDER, parse_query, sort_orders
+from ctxview.tui.model.query import MODEL_ORDER, TIER_ORDER, parse_query, sort_orders
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions, ViewState
 from tests.tui.model.controls import FakeControl
@@ -151,7 +151,7 @@ def test_each_order_has_its_first_block() -> None:
         assert view is not None
         first[model.sort] = names(view)[0]
     assert first == {
-        FILE_ORDER: "core-001",
+        TIER_ORDER: "core-001",
         MODEL_ORDER: "core-001",
         "quality": "core-001",
         "decay": "temp-003",
