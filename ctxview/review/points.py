@@ -7,6 +7,7 @@ reference that a finding is about is one point, not two. All texts are masked.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
@@ -42,6 +43,7 @@ _OF_THEIR_OWN = ("TXT", "SEC", "PTH", "JSN", "RAW")
 _LONG_WORD = re.compile(r"[\w./-]{4,}")
 LARGEST_SEARCHED = 4 * 1024 * 1024
 """Bytes of the largest file that is searched; larger ones are histories, which their formats search."""
+_UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 _ALIKE = 16
 _ID_DIGITS = 8
 
@@ -117,9 +119,10 @@ def secrets_beside(subject: Subject, points: Iterable[Point]) -> Iterator[Point]
         if size > LARGEST_SEARCHED or file in reported:
             continue
         try:
-            text = read_beneath(subject.root, name).decode("utf-8", "replace")
+            data = read_beneath(subject.root, name)
         except ReadError:
             continue  # it has changed since, which signing notices
+        text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8", "replace")
 
         def origin_at(start: int, _: int, file: str = file, text: str = text) -> Origin:
             return Origin(file, line=text.count("\n", 0, start) + 1)

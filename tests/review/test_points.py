@@ -79,11 +79,12 @@ def test_a_raw_file_has_points_and_a_secret_in_it_is_masked(tmp_path: Path) -> N
     assert "\u202e" not in repr([point.title + point.detail for point in review.points])
 
 
-def test_a_secret_in_a_file_that_no_format_reads_is_a_masked_point(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_secret_in_a_file_that_no_format_reads_is_a_masked_point(tmp_path: Path, encoding: str) -> None:
     handoff = sample("handoff", tmp_path)
     before = review_of(handoff)
     assert not [point for point in before.points if (point.rule or "").startswith("SEC")]
-    (handoff / "notes.txt").write_text(f"to do\nkey: {SECRET}\n", "utf-8")
+    (handoff / "notes.txt").write_text(f"to do\nkey: {SECRET}\n", encoding)
     (point,) = (each for each in review_of(handoff).points if (each.rule or "").startswith("SEC"))
     assert point.origin == Origin(str(handoff / "notes.txt"), line=2)
     assert SECRET not in point.title
