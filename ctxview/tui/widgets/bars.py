@@ -157,6 +157,10 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int
     """(importance, text) of each fact, in the order of the line."""
     facts: list[tuple[int, Line]] = []
     view, source = model.view, model.source
+    if len(model.sources) > 1:
+        key, action = Pane.SOURCES.key, "screen.command('pane_h')"
+        number = show(f" source {model.key.source + 1} of {len(model.sources)}", "dim", action)
+        facts.append((8, join((Span(key, "key", action),), number)))
     if view is not None and view.draft:
         facts.append((9, (Span(" DRAFT ", "draft", "screen.command('save')"),)))
     facts += [(9, show(f" {trial} ", "draft", "screen.command('back')")) for trial in model.key.trials]
