@@ -88,6 +88,18 @@ def test_prompt_imports_no_rules_and_no_state() -> None:
     assert {"hashlib", "shutil"} & modules == set()
 
 
+def test_check_imports_only_the_rules_that_the_source_needs() -> None:
+    modules = after_command(
+        "check", str(samples_folder() / "snapshot" / "lighthouse" / "round-09.received.json")
+    )
+
+    rules = {
+        each.rpartition(".")[2] for each in modules if each.startswith("ctxview.formats.snapshot.rules.")
+    }
+    assert {"blocks", "task", "todo"} <= rules
+    assert rules & {"exchange", "log", "payload", "reply", "store", "succession", "tampering"} == set()
+
+
 def test_show_counts_tokens_without_a_screen() -> None:
     modules = after_command("show", str(first_snapshot()))
 

@@ -6,24 +6,26 @@ import re
 import unicodedata
 from typing import Final
 
+from ctxview.core.lazy import lazy_pattern
+
 # One whole terminal command, or one bare control character. Tab, line feed and CR LF are ordinary;
 # U+0085 is left to LINE_BREAK. All quantifiers are bounded: the text is hostile.
-ACTING: Final = re.compile(
+ACTING: Final = lazy_pattern(
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,4096}(?:\x07|\x1b\\|\x9c)?"
     r"|(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]?"
     r"|\x1b[ -/]{0,4}[0-~]?"
     r"|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x8f\x91-\x97\x99\x9a\x9c]{1,4096}"
     r"|\r(?!\n)"
 )
-DIRECTION: Final = re.compile("[\u202a-\u202e\u2066-\u2069]{1,4096}|[\u061c\u200e\u200f]")
-INVISIBLE: Final = re.compile(
+DIRECTION: Final = lazy_pattern("[\u202a-\u202e\u2066-\u2069]{1,4096}|[\u061c\u200e\u200f]")
+INVISIBLE: Final = lazy_pattern(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0080-\U000e0fff]"
 )
-TAGS: Final = re.compile("[\U000e0000-\U000e007f]{1,100000}")
-SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,100000}")
-LINE_BREAK: Final = re.compile("[\u0085\u2028\u2029]")
-FLAG_TAGS: Final = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
+TAGS: Final = lazy_pattern("[\U000e0000-\U000e007f]{1,100000}")
+SELECTORS: Final = lazy_pattern("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,100000}")
+LINE_BREAK: Final = lazy_pattern("[\u0085\u2028\u2029]")
+FLAG_TAGS: Final = lazy_pattern("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
 _OPERATING = {"0": "sets the window title", "1": "sets the icon name", "2": "sets the window title"}
 _OPERATING |= {"8": "makes a link", "9": "shows a notification", "52": "writes the clipboard"}
@@ -56,10 +58,10 @@ LOOK_ALIKES: Final = dict(
         strict=True,
     )
 )
-ANY_LOOK_ALIKE: Final = re.compile(f"[{''.join(LOOK_ALIKES)}]")
+ANY_LOOK_ALIKE: Final = lazy_pattern(f"[{''.join(LOOK_ALIKES)}]")
 
 # One fast search for every character that any pattern above begins with, and for a few harmless ones.
-SUSPECT: Final = re.compile(
+SUSPECT: Final = lazy_pattern(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff"
     f"{''.join(LOOK_ALIKES)}]"

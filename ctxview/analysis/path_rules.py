@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ctxview.analysis.wording import quoted
 from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import Origin
 
 
@@ -52,4 +53,4 @@ def path_leaves_session(file: str, path_text: str, origin: Origin) -> Iterator[H
 
 
 _RULES = rules_in(__name__)
-_ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]{1,20}://")
+_ABSOLUTE = lazy_pattern(r"[/\\~]|[A-Za-z]:|[A-Za-z][A-Za-z0-9+.-]{1,20}://")

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from ctxview.analysis.characters import SUSPECT
+from ctxview.core.lazy import lazy_pattern
 
 
 class SecretPattern(Struct, frozen=True, dict=True):
@@ -135,7 +136,7 @@ SECRET_PATTERNS: Final = (
              r"(?P<secret>[A-Za-z0-9+/_=-]{32,512})", re.IGNORECASE, loose=True),
 )  # fmt: skip
 
-_PLACEHOLDER: Final = re.compile(
+_PLACEHOLDER: Final = lazy_pattern(
     r"example|placeholder|redacted|your[-_]?|x{4}|\*{3}|\.{3}|0{8}|^\W*$"
     r"|^(?:pass(?:word|wd)?|pwd|secret|token|changeme)$|^\$|^%|^\{|^<",
     re.IGNORECASE,
@@ -165,7 +166,7 @@ _ENDINGS = [
     for ending in (b"key", b"token", b"client_secret", b"authorization", b"bearer")
 ]
 # Escapes may hide a hint: those of ASCII, of invisible characters, and of a slash in a hint.
-_HIDING_ESCAPE: Final = re.compile(
+_HIDING_ESCAPE: Final = lazy_pattern(
     rb"\\(?:u(?:00|034[fF]|115[fF]|1160|17[bB][45]|180[b-fB-F]|20(?:0[b-dB-D]|6[0-5a-fA-F])|2800|3164"
     rb"|[fF](?:[eE](?:0|[fF]{2})|[fF](?:[aA]0|[fF][0-9abAB])))|(?<=[:m]\\)\\{0,63}/)"
 )

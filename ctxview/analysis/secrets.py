@@ -20,6 +20,7 @@ from ctxview.analysis.secret_patterns import (
     secret_starts,
 )
 from ctxview.core.findings import Effect, Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import Origin
 from ctxview.files.visible_text import visible
 
@@ -383,10 +384,10 @@ def _character(spelled: str) -> str:
 
 
 _RARE_ESCAPES = ("<U+", "\\" * 65)
-_CARET, _UNICODE = re.compile(r"\^[@-_?]"), re.compile(r"\\u[0-9a-fA-F]{4}")
-_HIDDEN = re.compile(f"{INVISIBLE.pattern}|{TAGS.pattern}")
+_CARET, _UNICODE = lazy_pattern(r"\^[@-_?]"), lazy_pattern(r"\\u[0-9a-fA-F]{4}")
+_HIDDEN = lazy_pattern(f"{INVISIBLE.pattern}|{TAGS.pattern}")
 # Escapes of JSON at any depth (JSON inside a JSON string doubles the backslash), and the forms in which
 # `visible` spells characters out. All letters and digits of a secret may be spelled so.
-_ESCAPED = re.compile(
+_ESCAPED = lazy_pattern(
     rf"\\{{1,64}}(?:u[0-9a-fA-F]{{4}}|[\"'/bfnrt])?|\^[@-_?]|<U\+[0-9A-F]{{4,5}}>|{_HIDDEN.pattern}"
 )

@@ -18,6 +18,7 @@ from ctxview.analysis import characters
 from ctxview.analysis.secrets import check_secrets
 from ctxview.analysis.wording import counted, excerpt, quoted
 from ctxview.core.findings import Finding, Hit, Severity, rule, rules_in, run
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumns
 from ctxview.files.strict_json.values import JsonPath, all_values, path_pointer, walk
@@ -26,7 +27,7 @@ OriginAt: TypeAlias = Callable[[int, int], Origin]
 """Maps start and end of a span (indexes of the `str`) to its place on disk."""
 _MOST_HITS = 20
 """How many places one rule reports in one text: more would hide other findings."""
-_WORD = re.compile(r"[^\W\d_]{1,64}")
+_WORD = lazy_pattern(r"[^\W\d_]{1,64}")
 
 
 def check_text(text: str, origin_at: OriginAt) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
 
 
@@ -150,15 +151,33 @@ def rules_in(module: str) -> tuple[Rule, ...]:
     return tuple(sorted(found, key=lambda each: each.id))
 
 
+def rules_of(package: str, *modules: str) -> Sequence[Rule]:
+    """Return the rules of these modules of `package` by id. The first use imports the modules."""
+
+    def rules() -> Sequence[Rule]:
+        for module in modules:
+            import_module(f"{package}.{module}")
+        found = (each for module in modules for each in rules_in(f"{package}.{module}"))
+        return sorted(found, key=lambda each: each.id)
+
+    return LazySequence(rules)
+
+
+def import_rules(package: str) -> None:
+    """Import `package`, which may also be a single module, and each of its modules."""
+    # Not pkgutil: the modules are always plain files, and `check` starts faster without it.
+    for folder in getattr(import_module(package), "__path__", ()):
+        for file in sorted(Path(folder).glob("[!_]*.py")):
+            import_module(f"{package}.{file.stem}")
+
+
 def group_rules(package: str, *groups: str) -> Iterator[tuple[Rule, ...]]:
     """Import every module of `package` and yield its rules group by group, each group sorted by id.
 
     A group is named by the parameters of its rules, such as "received emitted profile". Raises `LookupError`
     for a rule that is in none of the groups, because it would never run.
     """
-    # Not pkgutil: the modules are always plain files, and `check` starts faster without it.
-    for file in sorted(Path(import_module(package).__path__[0]).glob("[!_]*.py")):
-        import_module(f"{package}.{file.stem}")
+    import_rules(package)
     found: dict[str, list[Rule]] = {group: [] for group in groups}
     for each in REGISTRY.values():
         if each.check.__module__.startswith(f"{package}."):

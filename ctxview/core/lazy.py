@@ -1,10 +1,11 @@
-"""Sequences and texts that are computed when they are first read, for data that is rarely needed."""
+"""Sequences, texts and regular expressions that are computed when they are first used, as they rarely are."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TypeAlias, TypeVar, overload
+from typing import Any, AnyStr, TypeAlias, TypeVar, cast, overload
 
 T = TypeVar("T")
 
@@ -66,3 +67,21 @@ class LazyText:
 
 
 Text: TypeAlias = str | LazyText
+
+
+class _LazyPattern:
+    """A regular expression whose methods appear when the first of them is called."""
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self.pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self.pattern, self._flags)
+        for each in ("search", "match", "fullmatch", "finditer", "findall", "sub", "split"):
+            setattr(self, each, getattr(compiled, each))
+        return getattr(compiled, name)
+
+
+def lazy_pattern(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Return a pattern that is compiled by its first use, for modules that every start imports."""
+    return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from functools import cached_property
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
+
 _BLOCK = 1024
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
-_NEWLINE = re.compile(rb"\n")
+_NEWLINE = lazy_pattern(rb"\n")
 
 
 class LineColumn(Struct, frozen=True):

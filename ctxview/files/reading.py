@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.files.system_calls import FOLDER, open_below, open_quietly, read_at
 
 LIMIT: Final = 64 * 1024 * 1024
@@ -194,7 +194,7 @@ def _read_span(descriptor: int, start: int, count: int) -> bytes:
     return b"".join(pieces)
 
 
-_LEFTOVER: Final = re.compile(r"\.ctxview-[0-9a-f]{16}(?:-(?P<process>[0-9]{1,10}))?\.tmp")
+_LEFTOVER: Final = lazy_pattern(r"\.ctxview-[0-9a-f]{16}(?:-(?P<process>[0-9]{1,10}))?\.tmp")
 
 
 def is_leftover(name: str) -> bool:

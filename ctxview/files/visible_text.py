@@ -11,9 +11,11 @@ import re
 import unicodedata
 from typing import Final
 
+from ctxview.core.lazy import lazy_pattern
+
 _UNSAFE_CATEGORIES: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 # Printable to Python, but blank or ignored on screen: fillers, inherent vowels, variation selectors, …
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U00016fe4\U000e0100-\U000e01ef]"
 )
 _MOST_CACHED: Final = 50_000

@@ -159,13 +159,13 @@ def spec_named(name: str) -> FormatSpec:
 
 def all_rules() -> tuple[Rule, ...]:
     """Return every rule, sorted by id."""
-    from ctxview.core.findings import REGISTRY
+    from ctxview.core.findings import REGISTRY, import_rules
 
     for _, module in GENERAL_RULES.values():
         import_module(module)
     for spec in formats():
         for module in spec.rules:
-            known_formats().guarded(spec, lambda module=module: import_module(module))  # type: ignore[misc]
+            known_formats().guarded(spec, lambda module=module: import_rules(module))  # type: ignore[misc]
     return tuple(REGISTRY[name] for name in sorted(REGISTRY))
 
 

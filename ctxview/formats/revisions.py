@@ -11,6 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
+from ctxview.core.lazy import lazy_pattern
 from ctxview.formats.interface import Lens, Progress, Revision, Source
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ COMPACTION = "compaction"
 MOST_RECENT = 4
 """States that are kept to compare the next revision with."""
 
-_NUMBER = re.compile(r"(#|-)?(\d{1,9})")
-_SECONDS = re.compile(r"\d{10,11}")
+_NUMBER = lazy_pattern(r"(#|-)?(\d{1,9})")
+_SECONDS = lazy_pattern(r"\d{10,11}")
 _FEW = 8
 
 

@@ -14,6 +14,7 @@ from typing import Final, TextIO
 from msgspec import Struct
 
 from ctxview.analysis.secrets import mask_secrets
+from ctxview.core.lazy import lazy_pattern
 
 DEFAULT_WIDTH = 100
 """Columns when the output is not a terminal."""
@@ -46,7 +47,7 @@ ASCII_SIGNS: Final[Mapping[str, str]] = {
 
 # Runners of CI services execute parts of a log. `::name` acts at the beginning of a line, after spaces;
 # `##[name]`, `##vso[name]` and `##teamcity[name]` act anywhere in it.
-_LOG_COMMANDS: Final = re.compile(r"^(?:[^\S\n]|\x1b\[[\d;]*m)*:(?=:)|#(?=#\w*\[)", re.MULTILINE)
+_LOG_COMMANDS: Final = lazy_pattern(r"^(?:[^\S\n]|\x1b\[[\d;]*m)*:(?=:)|#(?=#\w*\[)", re.MULTILINE)
 
 
 class UserError(Exception):

@@ -12,12 +12,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.files.strict_json.scanner import item_by_steps, scalar_end, skip_space
 from ctxview.files.strict_json.tree import escape_token
 
 # A token is a string, a key with its colon, or a bracket. Possessive repetition needs no memory.
 _STRING: Final = rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"'
-_TOKEN: Final = re.compile(rb'[^"\[\]{}]*+(?:' + _STRING + rb"[ \t\n\r]*+(:)?|([\[{\]}]))", re.DOTALL)
+_TOKEN: Final = lazy_pattern(rb'[^"\[\]{}]*+(?:' + _STRING + rb"[ \t\n\r]*+(:)?|([\[{\]}]))", re.DOTALL)
 _STRING_GROUP, _COLON_GROUP, _BRACKET_GROUP = 1, 2, 3
 _COMMA, _OBJECT = b",{"
 _OPENERS: Final = frozenset(b"{[")

@@ -6,12 +6,12 @@ a time; where they do not match, single steps either go on or raise the error.
 
 from __future__ import annotations
 
-import re
 from array import array
 from typing import Final
 
 from msgspec import Struct, field
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.files.strict_json import syntax_errors
 from ctxview.files.strict_json.syntax_errors import SyntaxFault
 
@@ -26,20 +26,20 @@ _SCALAR: Final = _STRING + rb"|" + _NUMBER + rb"|" + _WORD
 _VALUE: Final = rb"(?:(" + _SCALAR + rb")" + _SPACE + rb"([,\]}])|([\[{]))"
 _NO_KEY: Final = rb"((?!))?"
 
-_MEMBER: Final = re.compile(_SPACE + rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + _VALUE)
-_ELEMENT: Final = re.compile(_SPACE + _NO_KEY + _VALUE)
+_MEMBER: Final = lazy_pattern(_SPACE + rb"(" + _STRING + rb")" + _SPACE + rb":" + _SPACE + _VALUE)
+_ELEMENT: Final = lazy_pattern(_SPACE + _NO_KEY + _VALUE)
 _KEY_GROUP, _SCALAR_GROUP, _OPENER_GROUP = 1, 2, 4
 
-_SPACES: Final = re.compile(_SPACE)
-_PLAINS: Final = re.compile(_PLAIN)
-_ESCAPES: Final = re.compile(rb"(?:" + _ESCAPE + _PLAIN + rb"){1,500}")
-_FOLLOW: Final = re.compile(_SPACE + rb"[,\]}]")
-_NUMBER_OR_WORD: Final = re.compile(_NUMBER + rb"|" + _WORD)
+_SPACES: Final = lazy_pattern(_SPACE)
+_PLAINS: Final = lazy_pattern(_PLAIN)
+_ESCAPES: Final = lazy_pattern(rb"(?:" + _ESCAPE + _PLAIN + rb"){1,500}")
+_FOLLOW: Final = lazy_pattern(_SPACE + rb"[,\]}]")
+_NUMBER_OR_WORD: Final = lazy_pattern(_NUMBER + rb"|" + _WORD)
 
 _OPENED: Final = -1
 _COMMA, _COLON, _QUOTE, _OPEN_OBJECT = b',:"{'
 _CLOSER: Final = dict(zip(b"{[", b"}]", strict=True))
-_TAKE: Final = {ord("{"): _MEMBER.match, ord("["): _ELEMENT.match}
+_TAKE: Final = {ord("{"): _MEMBER, ord("["): _ELEMENT}
 
 
 class JsonNodes(Struct, frozen=True):
@@ -104,7 +104,7 @@ def _scan_container(data: bytes, position: int, end: int, nodes: JsonNodes) -> i
             opened = False
             opener = position
             enclosing.append(len(starts) - 1)
-            take, closer = _TAKE[data[opener]], _CLOSER[data[opener]]
+            take, closer = _TAKE[data[opener]].match, _CLOSER[data[opener]]
             position = skip_space(data, position + 1, end)
             if position == end or data[position] != closer:
                 continue
@@ -135,7 +135,7 @@ def _scan_container(data: bytes, position: int, end: int, nodes: JsonNodes) -> i
             if not enclosing:
                 return position
             opener = starts[enclosing[-1]]
-            take, closer = _TAKE[data[opener]], _CLOSER[data[opener]]
+            take, closer = _TAKE[data[opener]].match, _CLOSER[data[opener]]
             follow, position = _follow(data, position, end, opener)
 
 

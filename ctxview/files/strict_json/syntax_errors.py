@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-_NAME: Final = re.compile(rb"-?[A-Za-z_$][A-Za-z0-9_$]{0,30}")
-_CUT_ESCAPE: Final = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
+from ctxview.core.lazy import lazy_pattern
+
+_NAME: Final = lazy_pattern(rb"-?[A-Za-z_$][A-Za-z0-9_$]{0,30}")
+_CUT_ESCAPE: Final = lazy_pattern(rb"\\(?:u[0-9a-fA-F]{0,3})?")
 _DIGITS: Final = b"0123456789"
 _SPACES: Final = b" \t\n\r"
 _CONTAINERS: Final = {ord("{"): ("object", "member", "}"), ord("["): ("array", "element", "]")}

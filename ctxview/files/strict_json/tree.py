@@ -6,20 +6,20 @@ Nothing here recurses, so deep nesting is safe; the children of each container a
 from __future__ import annotations
 
 import json
-import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Final
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.scanner import JsonNodes
 
 _OPEN_OBJECT, _OPEN_ARRAY, _QUOTE = b'{["'
 _OPENERS: Final = frozenset(b"{[")
 _WORDS: Final[dict[int, JsonValue]] = {ord("t"): True, ord("f"): False, ord("n"): None}
-_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,15}")
-_BAD_ESCAPE: Final = re.compile(r"~(?![01])")
+_INDEX: Final = lazy_pattern(r"0|[1-9][0-9]{0,15}")
+_BAD_ESCAPE: Final = lazy_pattern(r"~(?![01])")
 
 
 def escape_token(key: str) -> str:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from ctxview.core.format_spec import FormatMatch
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.files.reading import LIMIT
 from ctxview.files.strict_json.document import JsonError, parse
@@ -25,12 +26,12 @@ MOST_FILES_PEEKED = 60
 """How many files of a folder are read to recognise it."""
 
 _SEPARATOR = b"<<<CONTEXT>>>"
-_OWN_LINE = re.compile(rb"^[ \t>*`]*<<<CONTEXT>>>[ \t*`]*(?:json)?[ \t]*\r?$", re.MULTILINE)
+_OWN_LINE = lazy_pattern(rb"^[ \t>*`]*<<<CONTEXT>>>[ \t*`]*(?:json)?[ \t]*\r?$", re.MULTILINE)
 """The separator alone on a line; within a sentence it is only mentioned."""
-_PAYLOAD = re.compile(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
-_TAGGED = re.compile(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
-_BROKEN = (re.compile(rb'"memory"\s*:\s*\{'), re.compile(rb'"(?:version|runtime|projectionDebug)"\s*:'))
-_REPLY_NAME = re.compile(r"reply|response|answer|emitted", re.IGNORECASE)
+_PAYLOAD = lazy_pattern(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
+_TAGGED = lazy_pattern(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
+_BROKEN = (lazy_pattern(rb'"memory"\s*:\s*\{'), lazy_pattern(rb'"(?:version|runtime|projectionDebug)"\s*:'))
+_REPLY_NAME = lazy_pattern(r"reply|response|answer|emitted", re.IGNORECASE)
 
 
 def recognise(peek: Peek) -> FormatMatch | None:

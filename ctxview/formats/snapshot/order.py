@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.snapshot.model import SYSTEM_FIELDS, Snapshot, SnapshotRole, member_at, text
 
@@ -29,8 +30,8 @@ GIVEN_WORDS = (
 REPLY_WORDS = "reply replies response responses answer answers emitted output outputs out sent"
 ROLE_WORDS = frozenset(f"{GIVEN_WORDS} {REPLY_WORDS} json txt md".split())
 """The words by which the names of a snapshot and of its reply differ, as in `round-09.reply.txt`."""
-_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-_SAVED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", re.ASCII)
+_UTC = lazy_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_SAVED = lazy_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", re.ASCII)
 
 
 class Clock(Struct, frozen=True):

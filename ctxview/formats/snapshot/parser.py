@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 from ctxview.files.strict_json.tree import join
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 SEPARATOR_BYTES = SEPARATOR.encode()
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-CONTEXT_TAG = re.compile(rb"<context>(.*?)</context>", re.DOTALL)
-REPLY_NAME = re.compile(r"(?<![^\W\d_])(?:reply|answer|completion)(?![^\W\d_])", re.IGNORECASE)
+CONTEXT_TAG = lazy_pattern(rb"<context>(.*?)</context>", re.DOTALL)
+REPLY_NAME = lazy_pattern(r"(?<![^\W\d_])(?:reply|answer|completion)(?![^\W\d_])", re.IGNORECASE)
 """The name of a reply, which it is even if it is JSON without a separator."""
 
 

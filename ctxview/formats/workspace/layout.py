@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.formats.peek import Peek
 
 SURE = 85
@@ -14,14 +15,14 @@ LIKELY = 65
 PERHAPS = 55
 _STRONG = ("SOUL.md", "HEARTBEAT.md")
 _WEAK = frozenset({"USER.md", "TOOLS.md", "IDENTITY.md", "AGENTS.md", "MEMORY.md", "memory", "skills"})
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy_pattern(
     rb"^## +(?:Task|Decisions|Facts|Pending|Errors|Current Task|Key Facts|Completed Tasks)\s*$"
     rb"|^## Compaction Summary|<think",
     re.MULTILINE,
 )
-CONTEXT = re.compile(r"CONTEXT(?:-[^/]+)?\.md")
-SESSION = re.compile(r"SESSION_[0-9A-Za-z]+\.md")
-NOTE = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+CONTEXT = lazy_pattern(r"CONTEXT(?:-[^/]+)?\.md")
+SESSION = lazy_pattern(r"SESSION_[0-9A-Za-z]+\.md")
+NOTE = lazy_pattern(r"\d{4}-\d{2}-\d{2}\.md")
 REPOSITORY_FILES: dict[str, tuple[str, ...]] = {
     "AGENTS.md": ("Codex", "Cursor", "Copilot"),
     "CLAUDE.md": ("Claude Code",),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ctxview.analysis.json_rules import check_json
-from ctxview.core.findings import Finding, group_rules, run
+from ctxview.core.findings import Finding, rules_of, run
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse
 from ctxview.formats.kit.general_checks import CheckedFile, general_findings
 from ctxview.formats.snapshot.model import AgentStore, Reply, SavedLog, Snapshot
@@ -85,12 +85,10 @@ def check_store(store: AgentStore, latest: Snapshot | None, profile: Profile) ->
     yield from run(STORE_RULES, store, latest, profile)
 
 
-REPLY_RULES, SNAPSHOT_RULES, LOG_RULES, EXCHANGE_RULES, SUCCESSION_RULES, STORE_RULES = group_rules(
-    __name__,
-    "reply profile",
-    "snapshot profile",
-    "log profile",
-    "received emitted profile",
-    "previous following profile",
-    "store latest profile",
-)
+# A source rarely needs all of them.
+SNAPSHOT_RULES = rules_of(__name__, "block_state", "blocks", "snapshot", "task", "todo", "visibility")
+REPLY_RULES = rules_of(__name__, "payload", "reply")
+LOG_RULES = rules_of(__name__, "log")
+EXCHANGE_RULES = rules_of(__name__, "exchange", "tampering")
+SUCCESSION_RULES = rules_of(__name__, "succession")
+STORE_RULES = rules_of(__name__, "store")

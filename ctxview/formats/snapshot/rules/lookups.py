@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import excerpt, json_excerpt
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.model import TIERS, MemoryBlock, Snapshot, text
 from ctxview.formats.snapshot.profile import Profile
 from ctxview.formats.snapshot.versions import CURRENT, LAYOUTS, VersionLayout, declared_version, layout_of
 
-_NUMBER = re.compile(rb"-?[0-9][0-9.eE+-]*")
+_NUMBER = lazy_pattern(rb"-?[0-9][0-9.eE+-]*")
 
 
 def expected_layout(snapshot: Snapshot) -> VersionLayout:
@@ -30,7 +29,7 @@ def as_written(snapshot: Snapshot, pointer: str, value: JsonValue) -> str:
         return json_excerpt(value)
     span = snapshot.document.span(pointer)
     literal = snapshot.document.data[slice(*span)] if span is not None else b""
-    return excerpt(literal.decode(), 24) if _NUMBER.fullmatch(literal) else json.dumps(value)
+    return excerpt(literal.decode(), 24) if _NUMBER.fullmatch(literal) else json_excerpt(value)
 
 
 def as_object(value: JsonValue) -> dict[str, JsonValue]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from ctxview.analysis.wording import json_excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.forms import KNOWN_MEMBERS
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer, number, text
@@ -214,7 +215,7 @@ def unknown_member(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
 
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
-_ISO_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00)", re.ASCII)
+_ISO_UTC = lazy_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|\+00:00)", re.ASCII)
 
 
 def _wanted(name: str, value: JsonValue, version: str) -> str | None:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 
 WHITESPACE = (
@@ -98,9 +99,9 @@ _ORDER: dict[int, int | None] = {
     **{ord(char.upper()): rank for rank, char in enumerate(_LETTERS, len(_SIGNS))},
 }
 """ASCII in the order of the root collation, both cases alike; control characters are ignored."""
-_ARRAY_INDEX = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
-_RADIX = re.compile(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
-_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_ARRAY_INDEX = lazy_pattern(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_RADIX = lazy_pattern(r"0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_DECIMAL = lazy_pattern(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def _number_in(text: str) -> float | None:
