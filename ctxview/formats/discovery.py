@@ -173,7 +173,7 @@ def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
         return Look(found, "folders" if found.matches[0].flat and peek.is_folder else None)
     if peek.is_folder:
         return Look(None, "everything")
-    if peek.is_broken_json:
+    if peek.is_broken_json and not peek.is_commented_json:
         # It may have been anything, and is worth a look for that reason.
         return Look(DiscoveredSource(peek, RAW, "called JSON, but it is not"))
     return Look(None)

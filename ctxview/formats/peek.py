@@ -6,9 +6,11 @@ It reads a bounded part and follows no link out of a folder that it lists.
 from __future__ import annotations
 
 import os
+import re
 from functools import cached_property
 from pathlib import Path
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.files.change_detector import Stamp, stamp_of
 from ctxview.files.reading import ReadError, is_review_file, read_beneath, read_bytes, read_ends
@@ -18,6 +20,9 @@ MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
 HEAD = 64 * 1024
 LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
+_STRING = rb'"(?:[^"\\\n]|\\.)*"'
+_COMMENT = lazy_pattern(_STRING + rb"|//[^\n]*|/\*.{0,10000}?\*/", re.DOTALL)
+_LAST_COMMA = lazy_pattern(_STRING + rb"|,(?=\s{0,1000}[}\]])")
 
 
 class Peek:
@@ -119,6 +124,17 @@ class Peek:
             return not all(parse(line) for line in data.split(b"\n") if line.strip())
         except JsonError:
             return True
+
+    @property
+    def is_commented_json(self) -> bool:
+        """Whether a file is JSON but for comments and trailing commas, as settings of editors are."""
+        text = self.data or b""
+        for pattern in (_COMMENT, _LAST_COMMA):
+            text = pattern.sub(lambda found: found[0] if found[0].startswith(b'"') else b" ", text)
+        try:
+            return parse(text) is not None
+        except JsonError:
+            return False
 
     def below(self, name: str) -> Peek:
         """The peek at a path in this folder, always the same one."""

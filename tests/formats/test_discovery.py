@@ -168,3 +168,21 @@ def test_a_program_with_rows_of_a_transcript_in_it_is_not_a_transcript(tmp_path:
     assert discover(tmp_path).found == ()
     (tmp_path / "rows.jsonl").write_text(f"broken\n{row}")
     assert [each.format for each in discover(tmp_path).found] == ["transcript"]
+
+
+def test_settings_with_comments_are_not_broken_json(tmp_path: Path) -> None:
+    text = '// of an editor\n{"url": "http://x//y", /* two\nlines */ "paths": ["a,]", "b", ], }\n'
+    (tmp_path / "tsconfig.json").write_text(text)
+    assert discover(tmp_path).found == ()
+    (tmp_path / "tsconfig.json").write_text(text[:-4])
+    assert [each.format for each in discover(tmp_path).found] == ["raw"]
+
+
+@pytest.mark.parametrize(
+    "body", ["{% for each in rows %}{{ each }}{% endfor %}", "{formatted_context}", "{}"]
+)
+def test_a_template_with_a_context_tag_is_not_a_snapshot(tmp_path: Path, body: str) -> None:
+    (tmp_path / "prompting.md").write_text(f"# Prompts\n\n<context>\n{body}\n</context>\n")
+    assert discover(tmp_path).found == ()
+    (tmp_path / "prompting.md").write_text('<context>\n{version: 3, "memory": {}}\n</context>\n')
+    assert [each.format for each in discover(tmp_path).found] == ["snapshot"]

@@ -29,7 +29,8 @@ _SEPARATOR = b"<<<CONTEXT>>>"
 _OWN_LINE = lazy_pattern(rb"^[ \t>*`]*<<<CONTEXT>>>[ \t*`]*(?:json)?[ \t]*\r?$", re.MULTILINE)
 """The separator alone on a line; within a sentence it is only mentioned."""
 _PAYLOAD = lazy_pattern(rb"<<<CONTEXT>>>[\s`\w]{0,40}[{\[]")
-_TAGGED = lazy_pattern(rb"<context>\s{0,40}(?:\{|version\b|runtime:)")
+_TAGGED = lazy_pattern(rb"""<context>\s{0,40}(?:\{\s{0,40}(?:["']|\w{1,40}\s{0,4}:)|version\b|runtime:)""")
+"""A tag before keys; a placeholder of a template, such as `{{ text }}`, is none."""
 _BROKEN = (lazy_pattern(rb'"memory"\s*:\s*\{'), lazy_pattern(rb'"(?:version|runtime|projectionDebug)"\s*:'))
 _REPLY_NAME = lazy_pattern(r"reply|response|answer|emitted", re.IGNORECASE)
 

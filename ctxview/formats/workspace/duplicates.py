@@ -5,6 +5,7 @@ The map keeps what it compared, so that after one file changed only the pairs of
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -32,6 +33,8 @@ RAREST = 4
 MOST_POSTINGS = 400
 """A stem that is in more sentences than this finds no others."""
 MOST_PAIRS = 2000
+_FIELD = re.compile(r"\*\*[^*]{1,40}(?:\*\*:|:\*\*)\s*\S{1,20}(?:\s\S{1,20}){0,2}$")
+"""A label with a short value, such as `**Owner**: team A`: it is about the heading that it stands under."""
 _SURE = 82
 """The score of a near duplicate in ordinary repositories, where a wrong alarm costs more."""
 
@@ -193,7 +196,7 @@ class DuplicateMap:
     def _pair(self, one: Said, other: Said, weight: Callable[[str], float], least: float) -> Pair | None:
         file, theirs = (self._files[each.name][0] for each in (one, other))
         same_file = other.name == one.name
-        if same_file and other.statement.line <= one.statement.line:
+        if same_file and (other.statement.line <= one.statement.line or _FIELD.match(one.statement.text)):
             return None
         if not same_file and file.copy_of and theirs.copy_of:
             return None

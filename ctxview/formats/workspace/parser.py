@@ -201,10 +201,12 @@ class _Reader:
         return part
 
     def _resolve_links(self) -> None:
-        """Let the agents that read a link read its target, when that is one of the files here."""
-        for name in list(self.links):
-            target = os.path.normpath(os.path.join(os.path.dirname(name), self.links[name]))  # noqa: PTH118, PTH120
-            self._add_readers(target, REPOSITORY_FILES.get(name, ()))
+        """Let the agents that read a link read its target, when that is a file of this folder."""
+        for name, target in list(self.links.items()):
+            readers = REPOSITORY_FILES.get(name, ())
+            known = self._add_readers(target, readers)
+            if readers and not known and self.folder.entry(target).kind is EntryKind.FILE:
+                self._add(target, Role.INSTRUCTIONS, readers)
 
     def _add_imports(self) -> None:
         """Add the files that CLAUDE.md imports with `@name`, below the opened folder only."""
@@ -230,10 +232,12 @@ class _Reader:
 
 
 def _target(folder: SourceFolder, name: str) -> str:
+    """The name in the folder that a link gives, or the empty text."""
     try:
-        return os.readlink(folder.root / name)  # noqa: PTH115 - the text of the link, not a path
+        given = os.readlink(folder.root / name)  # noqa: PTH115 - the text of the link, not a path
     except OSError:
         return ""
+    return os.path.normpath(os.path.join(os.path.dirname(name), given))  # noqa: PTH118, PTH120
 
 
 _SHOWN_MEMORY = frozenset(

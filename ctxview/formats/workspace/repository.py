@@ -42,14 +42,12 @@ class Repository:
 
     @cached_property
     def is_nested(self) -> bool:
-        """Whether this is a folder of a repository with instructions of its own, which may mean its paths."""
+        """Whether this is a folder of a repository: its instructions may mean paths from the top."""
         if not self._may_be_nested or self.is_root:
             return False
         for folder in list(self._root.absolute().parents)[:_HIGHEST]:
-            if any((folder / name).exists() for name in _INSTRUCTIONS):
+            if any((folder / name).exists() for name in (".git", *_INSTRUCTIONS)):
                 return True
-            if (folder / ".git").exists():
-                return False
         return False
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,17 @@ def test_a_request_that_the_provider_refused_as_too_long_is_an_error(tmp_path: P
     (found,) = [each for each in open_source(path).findings(LENS) if each.rule == "REQ011"]
     assert found.severity == "error"
     assert "213462" in found.message
+
+
+def test_messages_without_tools_and_model_are_a_history(tmp_path: Path) -> None:
+    call = {"id": "t1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Find it"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "t1", "content": "found"},
+    ]
+    path = tmp_path / "history.json"
+    path.write_text(json.dumps({"messages": messages}))
+    assert "REQ010" not in {each.rule for each in open_source(path).findings(LENS)}
+    path.write_text(json.dumps({"model": "gpt-4o", "messages": messages}))
+    assert "REQ010" in {each.rule for each in open_source(path).findings(LENS)}

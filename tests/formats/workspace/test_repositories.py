@@ -59,6 +59,34 @@ def test_a_link_to_agents_md_is_one_text_with_two_readers(tmp_path: Path) -> Non
     assert findings(tmp_path) == []
 
 
+def test_a_link_in_a_folder_is_read_by_the_agents_of_its_name(tmp_path: Path) -> None:
+    write(tmp_path, {"docs/agents.md": "# A\n\n- Money is an integer in cents.\n", "CLAUDE.md": "- Plan.\n"})
+    (tmp_path / ".github").mkdir()
+    (tmp_path / ".github" / "copilot-instructions.md").symlink_to("../docs/agents.md")
+    state = open_source(tmp_path).reading(0, Lens(exact_counter())).state
+
+    assert {block.id.partition("#")[0]: block.tags for block in state.blocks()} == {
+        "CLAUDE.md": ("Claude Code",),
+        "docs/agents.md": ("Copilot",),
+    }
+    assert findings(tmp_path) == []
+
+
+def test_a_field_with_a_short_value_is_about_its_heading(tmp_path: Path) -> None:
+    field = "- **Auto Apply**: Yes, always\n"
+    text = f"# Rules\n\n## One\n\n{field}\n## Two\n\n{field}"
+    assert found(tmp_path, {"AGENTS.md": text}) == []
+    assert found(tmp_path, {"AGENTS.md": text.replace(field, "- Money is an integer in cents.\n")}) == [
+        ("WSP001", "AGENTS.md", 9)
+    ]
+
+
+def test_a_folder_of_a_repository_may_name_paths_from_its_top(tmp_path: Path) -> None:
+    write(tmp_path, {".git/HEAD": "", "core/clock.ts": "", "web/main.ts": ""})
+    write(tmp_path, {"web/AGENTS.md": "- The clock is in `core/clock.ts`.\n"})
+    assert findings(tmp_path / "web") == []
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

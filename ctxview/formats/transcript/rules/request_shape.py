@@ -160,7 +160,9 @@ def tool_names(request: RequestFacts) -> Iterator[Hit]:
         if names[part.tool] > 1:
             yield Hit(request.origin(part.row), f"{names[part.tool]} tools have the name {_tool(part)}")
             names[part.tool] = 0
-    if request.body.api is Api.BARE or request.body.on_server:
+    # Messages without tools and model are a history, not a request that was sent.
+    is_history = request.body.api is Api.BARE or not (names or request.call.model)
+    if is_history or request.body.on_server:
         return
     told: set[str | None] = set()
     for part in request.facts.context.parts:

@@ -24,7 +24,9 @@ _TYPES = (
     "|hpp|proto|swift|vue|svelte|cs|php|ex|exs|gradle|xml|cfg|ini|lua|zig|dart|tf|graphql|prisma"
 )
 PATH = re.compile(rf"(?<![\w@:/~$.{{<*-])(?:\./)?(?:[\w.-]+/)+[\w.-]+\.(?:{_TYPES})\b(?![\w/*<{{])")
-_MADE_UP = re.compile(r"path/to|foo|bar|example|your|my[-_]|xxx|some|\.\.\.|NNN|YYYY|template", re.IGNORECASE)
+_MADE_UP = re.compile(
+    r"path[/_-]to|foo|bar|example|your|my[-_]|xxx|some|\.\.\.|NNN|YYYY|template", re.IGNORECASE
+)
 _FUTURE = re.compile(
     r"\b(?:creat|add|new|generat|writ|output|produc|gitignor|cop(?:y|ied)|mov|renam|delet|remov|would|example|e\.g"
     r"|like|such as|instead|former|legacy|deprecat|no longer|not exist|never|don't|optional"
