@@ -7,6 +7,7 @@ trusted: no code in its schema runs, and an endless query is stopped.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-SqlValue: TypeAlias = str | int | float | bytes | None
+SqlValue: TypeAlias = str | int | float | None
 Row: TypeAlias = tuple[SqlValue, ...]
 
 _ATTEMPTS: Final = 5
@@ -28,6 +29,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 # A rollback journal that starts with these bytes belongs to an unfinished write.
 _HOT_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 _REPLACEMENT: Final = "\ufffd"
+_TABLE: Final = re.compile(r"\bFROM (\w+)")
 _STEPS_BETWEEN_CHECKS: Final = 100_000
 _MOST_CHECKS: Final = 200
 
@@ -39,7 +41,7 @@ class ReadOnlyDatabase:
         self._path = path
         self._connection = connection
         self.invalid_texts: Counter[str] = Counter()
-        """By table, the texts read so far that are not UTF-8; U+FFFD replaces their invalid bytes."""
+        """By table, the texts and blobs read so far that are not UTF-8; U+FFFD replaces invalid bytes."""
         self._reading = "sqlite_schema"
         connection.text_factory = self._text
 
@@ -49,14 +51,16 @@ class ReadOnlyDatabase:
         )
 
     def rows(self, query: str, parameters: Sequence[SqlValue] = (), most: int = 100_000) -> list[Row]:
-        """Return the rows of `query`; raises `ReadError`, also when there are more than `most`."""
+        """Return the rows of `query`, blobs as text; raises `ReadError`, also for more rows than `most`."""
         import sqlite3
 
+        table = _TABLE.search(query)
+        self._reading = table[1] if table is not None else "sqlite_schema"
         checks = iter(range(_MOST_CHECKS))
         self._connection.set_progress_handler(lambda: next(checks, None) is None, _STEPS_BETWEEN_CHECKS)
         try:
             with closing(self._connection.execute(query, parameters)) as cursor:
-                found: list[Row] = cursor.fetchmany(most + 1)
+                found = cursor.fetchmany(most + 1)
         except UnicodeDecodeError:
             # The module decodes error messages strictly, and these quote the schema.
             raise ReadError(self._path, "the database is damaged: its schema is not UTF-8") from None
@@ -64,7 +68,7 @@ class ReadOnlyDatabase:
             raise ReadError(self._path, _in_words(error)) from None
         if len(found) > most:
             raise ReadError(self._path, f"the database holds more than {most:,} rows of this kind")
-        return found
+        return [tuple(self._text(each) if isinstance(each, bytes) else each for each in row) for row in found]
 
     def table(self, name: str) -> Iterator[dict[str, SqlValue]]:
         """Yield the rows of the table `name`, a trusted word, by column; raises `ReadError`.
@@ -75,7 +79,6 @@ class ReadOnlyDatabase:
         columns = [column for column in columns if _REPLACEMENT not in column]
         if not columns:
             return
-        self._reading = name
         chosen = ", ".join('"{}"'.format(column.replace('"', '""')) for column in columns)
         for row in self.rows(f"SELECT {chosen} FROM {name} ORDER BY rowid"):
             yield dict(zip(columns, row, strict=True))

@@ -81,6 +81,16 @@ def test_invalid_text_does_not_stop_the_reading(live: sqlite3.Connection, tmp_pa
         assert database.invalid_texts == {"blocks": 1}
 
 
+def test_invalid_text_is_counted_by_table_in_queries_and_blobs(
+    live: sqlite3.Connection, tmp_path: Path
+) -> None:
+    live.execute("INSERT INTO blocks VALUES (x'42FF', 9)")
+
+    with open_readonly(tmp_path / "memory.db") as database:
+        assert database.rows("SELECT id FROM blocks WHERE decay = 9") == [("B\ufffd",)]
+        assert database.invalid_texts == {"blocks": 1}
+
+
 def reason_for(path: Path, query: str = "SELECT * FROM blocks", limit: int = 10**6) -> str:
     with pytest.raises(ReadError) as caught:
         rows(path, query, limit=limit)

@@ -21,6 +21,11 @@ def report_partly_read(file: str, left_out: str) -> Iterator[Finding]:
     yield from run([REGISTRY["RAW003"]], file, left_out)
 
 
+def report_invalid_texts(file: str, tables: Mapping[str, int]) -> Iterator[Finding]:
+    """Report RAW004; `tables` has the number of such texts by table."""
+    yield from run([REGISTRY["RAW004"]], file, tables)
+
+
 @rule("RAW001", name="no-format-recognised", severity=Severity.INFO)
 def no_format_recognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Hit]:
     """The file has the shape of no format that ctxview knows, so it is shown as it is.
@@ -76,3 +81,24 @@ def partly_read(file: str, left_out: str) -> Iterator[Hit]:
     ctxview's own: every bound that is reached is reported.
     """
     yield Hit(Origin(file, start=0), left_out)
+
+
+@rule("RAW004", name="invalid-text", severity=Severity.ERROR)
+def invalid_text(file: str, tables: Mapping[str, int]) -> Iterator[Hit]:
+    """A database holds text that is not UTF-8.
+
+    ## Why
+    The invalid bytes are shown as U+FFFD. Most programs that read the row fail, and those that do not may
+    read another text than is shown here.
+    ## Bad
+    INSERT INTO messages (content) VALUES (CAST(x'636166E9' AS TEXT))
+    ## Good
+    INSERT INTO messages (content) VALUES ('café')
+    ## Fix
+    Write the row again, from the program that it belongs to.
+    ## Source
+    SQLite's file format: text is in the encoding of the database, and SQLite does not check it.
+    """
+    for table, count in tables.items():
+        texts = f"1 text of {table} is" if count == 1 else f"{count:,} texts of {table} are"
+        yield Hit(Origin(file, f"/{table}"), f"{texts} not UTF-8, and \ufffd replaces the invalid bytes")

@@ -6,6 +6,7 @@ locked or created beside the databases.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from msgspec import Struct, field
 
 from ctxview.files.change_detector import stable_stamp, stamp_of
 from ctxview.files.reading import ReadError, read_bytes
-from ctxview.files.readonly_sqlite import ReadOnlyDatabase, SqlValue, open_readonly
+from ctxview.files.readonly_sqlite import SqlValue, open_readonly
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, QueueLine, TodoRow
 
@@ -46,7 +47,8 @@ class StoreReading:
 def read_store(folder: Path) -> AgentStore:
     """Read every part of an `.agent` folder; a part that cannot be read is among the problems."""
     problems: list[tuple[str, str]] = []
-    memory = _read_memory(folder / "memory.db", problems)
+    invalid: dict[str, Counter[str]] = {}
+    memory = _read_memory(folder / "memory.db", problems, invalid)
     queue_path, todo_path = folder / "memory-queue.wal", folder / "todo.db"
     return AgentStore(
         folder=str(folder),
@@ -57,8 +59,9 @@ def read_store(folder: Path) -> AgentStore:
         queue=str(queue_path) if queue_path.exists() else None,
         queue_lines=_read_queue(queue_path, problems),
         todo_database=str(todo_path) if todo_path.exists() else None,
-        todo_rows=_read_todo(todo_path, problems),
+        todo_rows=_read_todo(todo_path, problems, invalid),
         problems=tuple(problems),
+        invalid_texts=invalid,
     )
 
 
@@ -75,12 +78,13 @@ class _Memory(Struct):
     fts_rows: int | None = None
 
 
-def _read_memory(path: Path, problems: list[tuple[str, str]]) -> _Memory:
+def _read_memory(path: Path, problems: list[tuple[str, str]], invalid: dict[str, Counter[str]]) -> _Memory:
     memory = _Memory()
     if not _is_there(path, problems):
         return memory
     try:
         with open_readonly(path) as database:
+            invalid[str(path)] = database.invalid_texts
             tables = database.tables()
             if ENTRIES not in tables:
                 problems.append((str(path), f"the table {ENTRIES} is missing"))
@@ -92,16 +96,9 @@ def _read_memory(path: Path, problems: list[tuple[str, str]]) -> _Memory:
             if f"{FULL_TEXT}_content" in tables:
                 counted = database.rows(f"SELECT count(*) FROM {FULL_TEXT}_content")[0][0]
                 memory.fts_rows = counted if isinstance(counted, int) else None
-            _note_invalid_texts(database, path, problems)
     except ReadError as error:
         problems.append((str(path), error.reason))
     return memory
-
-
-def _note_invalid_texts(database: ReadOnlyDatabase, path: Path, problems: list[tuple[str, str]]) -> None:
-    for table, count in database.invalid_texts.items():
-        text = f"1 text of {table} is" if count == 1 else f"{count:,} texts of {table} are"
-        problems.append((str(path), f"{text} not UTF-8, and \ufffd replaces the invalid bytes"))
 
 
 def _entry(row: Mapping[str, SqlValue]) -> MemoryEntry:
@@ -128,8 +125,6 @@ def _entry(row: Mapping[str, SqlValue]) -> MemoryEntry:
 
 def _text(row: Mapping[str, SqlValue], name: str, default: str = "") -> str:
     value = row.get(name)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
     return default if value is None else str(value)
 
 
@@ -170,11 +165,14 @@ def _queue_line(data: bytes, number: int, start: int, end: int) -> QueueLine:
     return QueueLine(number, start, end, value, None)
 
 
-def _read_todo(path: Path, problems: list[tuple[str, str]]) -> tuple[TodoRow, ...] | None:
+def _read_todo(
+    path: Path, problems: list[tuple[str, str]], invalid: dict[str, Counter[str]]
+) -> tuple[TodoRow, ...] | None:
     if not _is_there(path, problems):
         return None
     try:
         with open_readonly(path) as database:
+            invalid[str(path)] = database.invalid_texts
             if TODO_ITEMS not in database.tables():
                 problems.append((str(path), f"the table {TODO_ITEMS} is missing"))
                 return None
@@ -185,7 +183,6 @@ def _read_todo(path: Path, problems: list[tuple[str, str]]) -> tuple[TodoRow, ..
                 )
                 for row in rows
             ]
-            _note_invalid_texts(database, path, problems)
             return tuple(sorted(items, key=lambda item: item.id))
     except ReadError as error:
         problems.append((str(path), error.reason))

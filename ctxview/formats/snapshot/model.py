@@ -6,6 +6,7 @@ state. A value of the wrong type is kept: its accessor returns None, and the rul
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
 
@@ -290,3 +291,5 @@ class AgentStore(Struct, frozen=True):
     todo_rows: tuple[TodoRow, ...] | None = None
     problems: tuple[tuple[str, str], ...] = ()
     """(file, reason) for every part that exists but cannot be read."""
+    invalid_texts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By file and table, the texts that are not UTF-8."""

@@ -19,7 +19,7 @@ from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import PromptError
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, Reading, Revision, Source
-from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.kit.file_rules import report_invalid_texts, report_partly_read, report_unreadable
 from ctxview.formats.kit.file_source import MOST_FILES, FileSource, Memo
 from ctxview.formats.peek import Peek
 from ctxview.formats.snapshot.answers import answered_across, file_turns, load_beside, stored_in
@@ -359,6 +359,8 @@ class SnapshotSource(FileSource[SnapshotFile]):
         latest = next(filter(None, map(stored_in, snapshots)), None)
         for file, reason in self._stored.store.problems:
             yield from report_unreadable(file, reason)
+        for file, tables in self._stored.store.invalid_texts.items():
+            yield from report_invalid_texts(file, tables)
         yield from rules.check_store(self._stored.store, latest, profile)
 
     def _place_stored_before(self, revision: int) -> int | None:

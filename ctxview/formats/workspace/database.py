@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ctxview.files.reading import ReadError
 from ctxview.files.readonly_sqlite import ReadOnlyDatabase, SqlValue, open_readonly
@@ -75,6 +75,8 @@ class SessionDatabase(Struct, frozen=True):
     indexed: int | None = None
     """The number of messages in the full-text index; None when there is none."""
     problem: str | None = None
+    invalid_texts: Mapping[str, int] = field(default_factory=dict)
+    """By table, the texts that are not UTF-8; of the messages only their sessions were read."""
 
 
 def read_database(path: Path) -> SessionDatabase:
@@ -89,19 +91,22 @@ def read_database(path: Path) -> SessionDatabase:
 def read_messages(path: Path, session: str | None = None) -> Iterator[StoredMessage]:
     """Yield the messages in order, of one session or of all; raises `ReadError`."""
     with open_readonly(path) as database:
-        if "messages" not in database.tables():
-            return
-        names = {str(row[1]) for row in database.rows("PRAGMA table_info(messages)")}
-        wanted = ("id", "session_id", "role", "content", "timestamp", "tool_calls", "tool_call_id")
-        columns = ", ".join(name if name in names else f"NULL AS {name}" for name in wanted)
-        where, given = ("WHERE session_id = ?", [session]) if session is not None else ("", [])
-        for row in database.rows(f"SELECT {columns} FROM messages {where} ORDER BY id", given, MOST_MESSAGES):
-            number = row[0] if isinstance(row[0], int) else 0
-            session_id, role, content, time, calls, answers = map(_text, row[1:])
-            message = HistoryMessage(
-                role, f"{content or ''}\n{calls or ''}".strip(), time, _ids(calls), answers
-            )
-            yield StoredMessage(number, session_id or "", message)
+        yield from messages_of(database, session)
+
+
+def messages_of(database: ReadOnlyDatabase, session: str | None = None) -> Iterator[StoredMessage]:
+    """Yield the messages of an opened database in order, of one session or of all; raises `ReadError`."""
+    if "messages" not in database.tables():
+        return
+    names = {str(row[1]) for row in database.rows("PRAGMA table_info(messages)")}
+    wanted = ("id", "session_id", "role", "content", "timestamp", "tool_calls", "tool_call_id")
+    columns = ", ".join(name if name in names else f"NULL AS {name}" for name in wanted)
+    where, given = ("WHERE session_id = ?", [session]) if session is not None else ("", [])
+    for row in database.rows(f"SELECT {columns} FROM messages {where} ORDER BY id", given, MOST_MESSAGES):
+        number = row[0] if isinstance(row[0], int) else 0
+        session_id, role, content, time, calls, answers = map(_text, row[1:])
+        message = HistoryMessage(role, f"{content or ''}\n{calls or ''}".strip(), time, _ids(calls), answers)
+        yield StoredMessage(number, session_id or "", message)
 
 
 def _ids(calls: str | None) -> tuple[str, ...]:
@@ -154,6 +159,7 @@ def _read(file: str, database: ReadOnlyDatabase) -> SessionDatabase:
         own_node_ids=any("id_kind" in row for row in nodes),
         messages=counts.total(),
         indexed=_indexed(database, tables),
+        invalid_texts=database.invalid_texts,
     )
 
 
@@ -182,9 +188,7 @@ def _node(row: dict[str, SqlValue]) -> SummaryNode:
 
 
 def _text(value: SqlValue) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return value if value is None else str(value)
 
 
 def _number(value: SqlValue) -> int | None:

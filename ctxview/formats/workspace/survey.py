@@ -7,7 +7,7 @@ and which texts of the documents ever occurred.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import is_not
 from pathlib import Path
 from threading import Lock
@@ -17,9 +17,10 @@ from msgspec import Struct
 from ctxview.core.findings import Hit
 from ctxview.core.origin import Origin
 from ctxview.files.reading import ReadError
+from ctxview.files.readonly_sqlite import open_readonly
 from ctxview.formats.kit.history import Cancelled, HistoryStream, Report, open_stream, stream_again
 from ctxview.formats.kit.history_line import PassClock
-from ctxview.formats.workspace.database import read_messages
+from ctxview.formats.workspace.database import messages_of
 from ctxview.formats.workspace.history_checks import (
     AuditCheck,
     HistoryCheck,
@@ -49,6 +50,8 @@ class WorkspaceSurvey:
         self.turns: list[Turn] = []
         self.messages = 0
         self.problems: list[tuple[str, str]] = []
+        self.invalid_texts: Mapping[str, int] = {}
+        """By table of the database, the texts that are not UTF-8."""
         self.has_history = False
         self.complete = False
 
@@ -163,9 +166,11 @@ def _read_stored(workspace: Workspace, survey: WorkspaceSurvey) -> None:
     file = workspace.database.file
     checks: dict[str, MessageCheck] = {}
     try:
-        for stored in read_messages(Path(file)):
-            check = checks.setdefault(stored.session_id, MessageCheck(survey))
-            check.add(stored.message, Origin(file, f"/messages/{stored.id}"))
+        with open_readonly(Path(file)) as database:
+            survey.invalid_texts = database.invalid_texts
+            for stored in messages_of(database):
+                check = checks.setdefault(stored.session_id, MessageCheck(survey))
+                check.add(stored.message, Origin(file, f"/messages/{stored.id}"))
     except ReadError as error:
         survey.problems.append((file, error.reason))
     for check in checks.values():

@@ -93,7 +93,9 @@ def test_reading_writes_nothing(folder: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_text_that_is_not_utf8_is_named_and_the_rest_is_read(folder: Path) -> None:
+def test_text_that_is_not_utf8_is_named_and_the_rest_is_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     memory_db(folder / "memory.db", [("a", "text", None), ("b", "other", None)])
     todo_db(folder / "todo.db", ["done", "open"])
     for name, query in (
@@ -109,9 +111,11 @@ def test_text_that_is_not_utf8_is_named_and_the_rest_is_read(folder: Path) -> No
     store = read_store(folder)
     assert [entry.content for entry in store.entries or ()] == ["text", "A\ufffd"]
     assert (store.todo_rows or ())[0].title == "\ufffdB"
-    assert [(Path(file).name, reason.split(",")[0]) for file, reason in store.problems] == [
-        ("memory.db", "1 text of persistent_memory_entries is not UTF-8"),
-        ("todo.db", "1 text of todo_items is not UTF-8"),
+    assert main(["check", str(folder), "--select", "RAW", "--format", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [each["message"].split(",")[0] for each in found if each["rule"] == "RAW004"] == [
+        "1 text of persistent_memory_entries is not UTF-8",
+        "1 text of todo_items is not UTF-8",
     ]
 
 
@@ -132,7 +136,7 @@ def test_a_schema_that_is_not_utf8_is_a_finding_and_not_a_traceback(
         data = (folder / name).read_bytes()
         (folder / name).write_bytes(data.replace(wanted, bad))
 
-    assert main(["check", str(folder)]) == 2
+    assert main(["check", str(folder)]) == (1 if damage == "column" else 2)
     assert main(["show", str(folder)]) == 0
     output = capsys.readouterr().out
     assert "not UTF-8" in output

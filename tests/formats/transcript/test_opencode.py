@@ -169,6 +169,19 @@ def test_a_store_without_a_table_column_of_newer_versions_is_read(tmp_path: Path
     assert live(state_of(open_source(path / "ses_1"))) == ["m1"]
 
 
+def test_text_of_a_store_that_is_not_utf8_is_a_finding_of_its_session(tmp_path: Path) -> None:
+    store = write_store(tmp_path, export(TALK), export(TALK, id="ses_2"))
+    bad = "CAST(replace(CAST(data AS BLOB), 'More', x'4DE9') AS TEXT)"
+    with sqlite3.connect(store) as database:
+        database.execute(f"UPDATE part SET data = {bad} WHERE session_id = 'ses_1'")
+    database.close()
+    found = {name: open_source(store / name).findings(LENS) for name in ("ses_1", "ses_2")}
+    texts = [each.message for each in found["ses_1"] if each.rule == "RAW004"]
+    assert texts == ["1 text of part is not UTF-8, and \ufffd replaces the invalid bytes"]
+    assert "RAW004" not in {each.rule for each in found["ses_2"]}
+    assert "m4" in live(state_of(open_source(store / "ses_1")))
+
+
 def test_a_finished_compaction_replaces_what_came_before(tmp_path: Path) -> None:
     state = compacted(tmp_path)
     assert live(state) == ["m5", "m6", "m7", "m8"]

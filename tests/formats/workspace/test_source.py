@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ctxview.cli import main
 from ctxview.formats import discover, open_source
 from ctxview.formats.interface import Hurry, Lens
 from ctxview.formats.workspace.source import WorkspaceSource
@@ -232,6 +233,20 @@ def test_a_broken_database_is_named_and_the_rest_is_shown(content: bytes, tmp_pa
     ]
     assert bool(named) == bool(content)
     assert {"workspace/USER.md"} <= {block.id for block in reading.state.blocks()}
+
+
+@pytest.mark.parametrize("value", ["CAST(x'636166E9' AS TEXT)", "x'636166E9'"])
+def test_text_of_the_database_that_is_not_utf8_is_a_finding(
+    value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = f"INSERT INTO messages(id, session_id, role, content) VALUES (8, 's1', 'user', {value});"
+    write(tmp_path, {**sound_home(), "sessions.db": f"{row} UPDATE sessions SET session_key = {value}"})
+    assert main(["check", str(tmp_path), "--select", "RAW"]) == 1
+    found = capsys.readouterr().out
+    assert [line.partition("RAW004 ")[2].split(",")[0] for line in found.splitlines()] == [
+        "1 text of messages is not UTF-8",
+        "1 text of sessions is not UTF-8",
+    ]
 
 
 def test_a_link_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:

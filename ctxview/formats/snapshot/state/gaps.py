@@ -59,7 +59,14 @@ def _unreadable_file(file: SnapshotFile) -> Iterator[Gap]:
 
 
 def unreadable_store(store: AgentStore | None) -> Iterator[Gap]:
-    for name, reason in store.problems if store is not None else ():
+    if store is None:
+        return
+    damaged = (
+        (file, f"{sum(tables.values()):,} of its texts are not UTF-8")
+        for file, tables in store.invalid_texts.items()
+        if tables
+    )
+    for name, reason in (*store.problems, *damaged):
         yield make_gap(
             name, "a part of the agent's store", Severity.ERROR, "unreadable", reason, Origin(name)
         )

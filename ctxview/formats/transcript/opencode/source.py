@@ -10,6 +10,7 @@ from ctxview.core.findings import Finding
 from ctxview.files.change_detector import Stamp, stamp_of
 from ctxview.files.reading import ReadError
 from ctxview.formats.interface import OpenError, Revision
+from ctxview.formats.kit.file_rules import report_invalid_texts
 from ctxview.formats.kit.general_checks import CheckedFile, general_findings
 from ctxview.formats.kit.history_passes import tallied
 from ctxview.formats.peek import Peek
@@ -74,11 +75,10 @@ class OpenCodeSource(WholeLogSource):
 
     @cached_property
     def general_findings(self) -> Sequence[Finding]:
-        return tallied(
-            finding
-            for name, data, document in self._session.documents
-            for finding in general_findings(CheckedFile(name, data, documents=(("", document),)))
-        )
+        found = [*report_invalid_texts(str(self._path), self._session.invalid_texts)]
+        for name, data, document in self._session.documents:
+            found += general_findings(CheckedFile(name, data, documents=(("", document),)))
+        return tallied(found)
 
     @property
     def watched(self) -> Sequence[Path]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.reading import ReadError, read_beneath, read_bytes, read_ends
@@ -54,6 +54,8 @@ class SessionRecord(Struct, frozen=True):
     documents: Sequence[tuple[str, bytes, JsonDocument]]
     """The JSON texts by the name of their file; that of a store is made from its rows."""
     problem: str | None = None
+    invalid_texts: Mapping[str, int] = field(default_factory=dict)
+    """By table of a store, the texts that are not UTF-8."""
 
 
 def is_export(value: JsonValue) -> bool:
@@ -137,12 +139,16 @@ def read_sessions(paths: Sequence[Path]) -> Iterator[SessionRecord]:
 
 
 def _from_store(path: Path, database: ReadOnlyDatabase) -> SessionRecord:
+    database.invalid_texts.clear()
     value = _exported(database, path.name)
     if value is None:
         raise ReadError(path, "there is no such session in the store")
     data = orjson.dumps(value, option=orjson.OPT_INDENT_2)
     document, file = parse(data), str(path)
-    return SessionRecord(value, lambda at: document.origin(file, at), ((file, data, document),))
+    invalid = dict(database.invalid_texts)
+    return SessionRecord(
+        value, lambda at: document.origin(file, at), ((file, data, document),), invalid_texts=invalid
+    )
 
 
 def _exported(database: ReadOnlyDatabase, session: str) -> Record | None:
@@ -154,7 +160,7 @@ def _exported(database: ReadOnlyDatabase, session: str) -> Record | None:
     info: Record = {"id": session, "parentID": _words(known["parent_id"])}
     info |= {name: _words(known[name]) for name in ("directory", "title", "version", "agent")}
     info |= {"model": _decoded(known["model"]), "revert": _decoded(known["revert"])}
-    info["time"] = {name: _json(known[name]) for name in ("created", "updated")}
+    info["time"] = {name: known[name] for name in ("created", "updated")}
     parts: dict[str, list[JsonValue]] = defaultdict(list)
     query = "SELECT id, message_id, data FROM part WHERE message_id IN"
     query += " (SELECT id FROM message WHERE session_id = ?) ORDER BY id"
@@ -207,15 +213,11 @@ def _words(value: SqlValue) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _json(value: SqlValue) -> JsonValue:
-    return None if isinstance(value, bytes) else value
-
-
 def _decoded(value: SqlValue) -> JsonValue:
     try:
-        found: JsonValue = orjson.loads(value) if isinstance(value, str | bytes) else None
+        found: JsonValue = orjson.loads(value) if isinstance(value, str) else None
     except orjson.JSONDecodeError:
-        return value if isinstance(value, str) else None
+        return value
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ctxview.analysis.text_rules import check_characters
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.core.origin import Origin
-from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.kit.file_rules import report_invalid_texts, report_partly_read, report_unreadable
 from ctxview.formats.workspace.facts import WorkspaceFacts
 
 (RULES,) = group_rules(__name__, "facts")
@@ -28,8 +28,12 @@ def check_workspace(facts: WorkspaceFacts) -> Iterator[Finding]:
             yield from report_unreadable(
                 workspace.folder.file(name), "this is a symbolic link, which is not followed"
             )
-    if workspace.database is not None and workspace.database.problem is not None:
-        yield from report_unreadable(workspace.database.file, workspace.database.problem)
+    if workspace.database is not None:
+        database, survey = workspace.database, facts.survey
+        if database.problem is not None:
+            yield from report_unreadable(database.file, database.problem)
+        read = survey.invalid_texts if survey is not None else {}
+        yield from report_invalid_texts(database.file, {**database.invalid_texts, **read})
     for file, reason in facts.survey.problems if facts.survey is not None else ():
         yield from report_unreadable(file, reason)
     for name, more in workspace.folder.seen.capped.items():
