@@ -46,6 +46,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """`module:name` of a function `(peek) -> FormatMatch | None`."""
     words: tuple[bytes, ...] = ()
     """Bytes of which every file of the format has at least one; other files do not import its code."""
+    suffixes: tuple[str, ...] = ()
+    """The suffixes of all files of the format; other files do not import its code."""
     open: str
     """`module:name` of a function `(peek) -> Source`, which raises `OpenError`."""
     families: Mapping[str, str] = field(default_factory=dict)

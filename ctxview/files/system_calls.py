@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import platform
-import signal
 import stat
 import sys
 from collections.abc import Callable
@@ -171,6 +170,7 @@ def fork() -> int:
     child = os.fork()
     if child == 0 and sys.platform.startswith("linux"):
         import ctypes
+        import signal
 
         ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
         if os.getppid() != parent:  # it ended before this call
@@ -212,6 +212,8 @@ def has_writer(descriptor: int) -> bool | None:
     """
     if not hasattr(fcntl, "F_SETLEASE"):
         return None
+    import signal
+
     try:
         # The signal of a lease ends a process unless it is one that is ignored by default.
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)

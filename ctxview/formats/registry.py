@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 GROUP = "ctxview.formats"
 RAW = "raw"
 BUILT_IN = ("session", "envelope", "snapshot", "workspace", "memory", "transcript", "recording", RAW)
+MOST_ENTRY_POINTS = 1024 * 1024
+"""The bytes of a list of entry points that are searched for formats."""
 CLOSE_CALL = 5
 """When the two best scores are closer than this, the user has to choose."""
 
@@ -203,18 +205,22 @@ def lens_options() -> tuple[LensOption, ...]:
 
 
 def _recognised(spec: FormatSpec, peek: Peek) -> FormatMatch | None:
-    if not _has_a_word(spec, peek):
+    if not _may_fit(spec, peek):
         return None
     match: FormatMatch | None = _code(spec.recognise)(peek)
     return replace(match, format=spec.name) if match is not None else None
 
 
-def _has_a_word(spec: FormatSpec, peek: Peek) -> bool:
-    """Whether the file has a word of the format, or may have one: JSON may spell its keys with escapes.
+def _may_fit(spec: FormatSpec, peek: Peek) -> bool:
+    """Whether a file has a suffix and a word of the format, or may have one: JSON may escape its keys.
 
-    A file without any word is for all formats to judge.
+    A blank file is for all formats to judge.
     """
-    if not spec.words or peek.is_folder:
+    if peek.is_folder:
+        return True
+    if spec.suffixes and not peek.path.name.lower().endswith(spec.suffixes):
+        return False
+    if not spec.words:
         return True
     data = peek.data if peek.data is not None else peek.head
     blank = not data or data.isspace()
@@ -254,24 +260,28 @@ def _code(reference: str) -> Any:
 
 def _entry_points() -> Iterator[EntryPoint]:
     """Yield the formats of other packages. Without any, the costly import of their metadata is avoided."""
-    if any(_names_formats(Path(folder or ".")) for folder in sys.path):
+    if any(_names_formats(folder or ".") for folder in sys.path):
         from importlib.metadata import entry_points
 
         yield from entry_points(group=GROUP)
 
 
-def _names_formats(folder: Path) -> bool:
+def _names_formats(folder: str) -> bool:
     """Whether a package that is installed in `folder` declares formats."""
+    # Not with `Path` and `open`: this happens at each start, for every package.
     try:
-        with os.scandir(folder) as entries:
-            infos = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        names = os.listdir(folder)  # noqa: PTH208
     except OSError:
         return False
-    for info in infos:
-        try:
-            with open(os.path.join(info, "entry_points.txt"), "rb") as file:  # noqa: PTH118, PTH123 - at each start
-                if f"[{GROUP}]".encode() in file.read():
+    for name in names:
+        if name.endswith((".dist-info", ".egg-info")):
+            try:
+                descriptor = os.open(f"{folder}/{name}/entry_points.txt", os.O_RDONLY)
+            except OSError:
+                continue
+            try:
+                if f"[{GROUP}]".encode() in os.read(descriptor, MOST_ENTRY_POINTS):
                     return True
-        except OSError:
-            continue
+            finally:
+                os.close(descriptor)
     return False

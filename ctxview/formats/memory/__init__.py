@@ -12,6 +12,7 @@ SPEC = FormatSpec(
         "of entries, contexts or calls of memory tools"
     ),
     recognise="ctxview.formats.memory.format:recognise",
+    suffixes=(".jsonl", ".ndjson", ".jsonlines", ".log"),
     open="ctxview.formats.memory.source:open_memory",
     families={
         "MCX": "context documents of memories",

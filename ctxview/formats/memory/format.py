@@ -7,7 +7,7 @@ import orjson
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
 from ctxview.formats.memory.records import CONTEXTS, ENTRIES, FILES, MEMORIES, OUTBOX, TRACE, VAULTS, value_of
-from ctxview.formats.peek import LINES_SUFFIXES, Peek
+from ctxview.formats.peek import Peek
 
 NAME = "memory"
 SURE = 92
@@ -79,8 +79,6 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
 
 
 def _recognise_file(peek: Peek) -> tuple[int, str] | None:
-    if peek.path.suffix.lower() not in (*LINES_SUFFIXES, ".log"):
-        return None
     if b"ntry" not in peek.head and b"ontext" not in peek.head and b"memor" not in peek.head:
         return None
     kind = file_kind(sampled_lines(peek.head))

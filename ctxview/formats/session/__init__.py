@@ -15,6 +15,7 @@ SPEC = FormatSpec(
         "a folder with messages.jsonl, or with other parts of a session; a folder of sessions with its index"
     ),
     recognise="ctxview.formats.session.format:recognise",
+    suffixes=(".jsonl",),
     open="ctxview.formats.session.source:open_session",
     redacted_copy="ctxview.formats.session.redacted_copy:consistent_figures",
     families={"ABI": "sessions (Context Runtime ABI)"},

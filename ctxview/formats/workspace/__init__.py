@@ -12,6 +12,7 @@ SPEC = FormatSpec(
         "with AGENTS.md, CLAUDE.md, .claude, .cursor/rules or .github/copilot-instructions.md"
     ),
     recognise="ctxview.formats.workspace.format:recognise",
+    suffixes=(".md", ".cursorrules", ".windsurfrules"),
     open="ctxview.formats.workspace.source:open_workspace",
     redacted_copy="ctxview.formats.workspace.redacted_copy:consistent_chains",
     families={
