@@ -286,8 +286,10 @@ class SourceFolder:
         for length in range(1, len(parts) + 1):
             place = "/".join(parts[:length])
             kind = self.entry(place).kind
-            if kind in (EntryKind.FILE, EntryKind.OTHER):
-                self.seen.closed[place] = f"this is {kind.description}, not a folder"
+            if kind is EntryKind.FILE:
+                self.seen.closed[place] = "this is a file, not a folder"
+            elif kind is EntryKind.OTHER:
+                self.seen.closed[place] = f"this is {kind.description}"
             if kind is not EntryKind.FOLDER:
                 return
         self.seen.closed[name] = error_text(error)

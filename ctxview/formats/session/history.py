@@ -217,8 +217,8 @@ class ColumnarStream(LoadedHistoryStream):
                 yield self._from_wal(row, number)
 
     def digests(self, lengths: list[int], cancelled: Cancelled, /) -> tuple[str, ...] | None:
-        """Return hashes of the lines as the runtime shows them, or None when a shard cannot be read."""
-        unread = self._committed and not self.store.readable
+        """Return hashes of the lines as the runtime shows them, or None when some cannot be read."""
+        unread = self.problem is not None or (self._committed and not self.store.readable)
         return None if unread else super().digests(lengths, cancelled)
 
     @cached_property
@@ -285,10 +285,14 @@ def wal_row(record: JsonRecord) -> WalRow | None:
 
 
 def missing_shards(store: ColumnarStore) -> Iterator[str]:
-    """Yield the names of the shards that the manifest counts and the folder does not hold."""
+    """Yield the names of the shards that the manifest counts and the folder does not hold.
+
+    They are unknown, and none, when the folder cannot be listed.
+    """
     for number in range(store.shards):
         entry = store.present.get(shard_name(number))
-        if entry is None or entry.kind is not EntryKind.FILE:
+        absent = entry is None and DATA not in store.folder.seen.closed
+        if absent or (entry is not None and entry.kind not in (EntryKind.FILE, EntryKind.UNKNOWN)):
             yield shard_name(number)
 
 

@@ -65,6 +65,11 @@ class SessionRoot(Struct, frozen=True, dict=True):
     def _by_name(self) -> dict[str, KnownSession]:
         return {each.name: each for each in self.sessions}
 
+    @property
+    def index(self) -> tuple[FolderFile, ...]:
+        """All files of the index."""
+        return self.list, self.current, *self.pointers, *self.channels
+
     def origin(self, part: FolderFile) -> Origin:
         return Origin(part.file, None, 0, len(part.data or b""), 1, 1)
 

@@ -16,7 +16,6 @@ from ctxview.core.origin import Origin
 from ctxview.core.prompt import Prompt, PromptError
 from ctxview.core.state import Block, ContextState, Gap, Ref, RefStatus, Tier
 from ctxview.formats.interface import AS_ON_DISK, Abilities, Lens, OpenError, Progress, Reading, Revision
-from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.folder import FolderReading, SourceFolder
 from ctxview.formats.kit.folder_source import FolderSource
 from ctxview.formats.kit.history_passes import HistoryTokens, count_history, tallied
@@ -99,10 +98,8 @@ class RootSource(FolderSource):
     def findings(self, lens: Lens) -> Sequence[Finding]:
         from ctxview.formats.session import rules
 
-        found = [*rules.check_root(self._root, load_profile(lens.profile))]
-        for name, more in self._root.folder.seen.capped.items():
-            found += report_partly_read(self._root.folder.file(name), f"{more:,} more entries were not read")
-        return worst_first(tallied(found))
+        found = rules.check_root(self._root, load_profile(lens.profile))
+        return worst_first(tallied(list(found)))
 
     def findings_of(
         self,
@@ -115,6 +112,8 @@ class RootSource(FolderSource):
     def _state(self, lens: Lens) -> ContextState:
         tiers = (Tier("sessions", tuple(self._block(each) for each in self._root.sessions)),)
         refs = tuple(self._refs())
+        current = self._root.current
+        unnamed = "unreadable" if current.exists and not current.readable else "none"
         return ContextState(
             format=FORMAT,
             title=self.title,
@@ -124,7 +123,7 @@ class RootSource(FolderSource):
             refs=refs,
             missing=tuple(_gaps(refs)),
             counts=count_blocks(tiers, lens.counter),
-            extra={"kind": "session index", "current": self._root.current.value or "none"},
+            extra={"kind": "session index", "current": current.value or unnamed},
         )
 
     def _block(self, session: KnownSession) -> Block:
@@ -133,7 +132,7 @@ class RootSource(FolderSource):
         time = session_time(session.updated_at)
         updated = f"{time:%Y-%m-%d %H:%M} UTC" if time is not None else session.updated_at
         words = (session.cwd, f"updated {updated}" if updated is not None else None)
-        tags = (("current", current), ("not in index/list", self._root.list.exists and not listed))
+        tags = (("current", current), ("not in index/list", self._root.list.readable and not listed))
         return Block(
             id=session.name,
             tier="sessions",

@@ -6,7 +6,7 @@ and `Good` must not. Each module says how its examples are read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ctxview.analysis.json_rules import check_document
 from ctxview.analysis.path_rules import check_path
@@ -14,7 +14,7 @@ from ctxview.analysis.text_rules import check_bytes, check_text
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.core.origin import Origin
 from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
-from ctxview.formats.kit.folder import EntryKind
+from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.history import EmptyHistoryStream
 from ctxview.formats.kit.json_records import JsonRecord
 from ctxview.formats.session import EVENTS, MESSAGES
@@ -34,6 +34,10 @@ def check_session(facts: SessionFacts) -> Iterator[Finding]:
 def check_root(sessions: SessionRoot, profile: Profile) -> Iterator[Finding]:
     """Check a folder of sessions and its index."""
     yield from run(ROOT_RULES, sessions, profile)
+    yield from _closed(sessions.folder)
+    yield from _unreadable(sessions.index)
+    for name, more in sessions.folder.seen.capped.items():
+        yield from report_partly_read(sessions.folder.file(name), f"{more:,} more entries were not read")
 
 
 def check_succession(facts: SessionFacts, both: LookComparison) -> Iterator[Finding]:
@@ -88,14 +92,24 @@ def check_all(facts: SessionFacts) -> Iterator[Finding]:
     yield from check_small_texts(session)
 
 
+def _closed(folder: SourceFolder) -> Iterator[Finding]:
+    for place, reason in sorted(folder.seen.closed.items()):
+        yield from report_unreadable(folder.file(place) if place else str(folder.root), reason)
+
+
+def _unreadable(parts: Iterable[FolderFile]) -> Iterator[Finding]:
+    """Report what is there and cannot be read, but neither links nor the content of a closed folder."""
+    for part in parts:
+        known = part.kind not in (EntryKind.ABSENT, EntryKind.UNKNOWN, EntryKind.LINK)
+        if known and not part.readable:
+            yield from report_unreadable(part.file, part.problem or "it cannot be read")
+
+
 def _files(facts: SessionFacts) -> Iterator[Finding]:
     session = facts.session
-    for place, reason in sorted(session.closed.items()):
-        yield from report_unreadable(session.file(place) if place else str(session.folder.root), reason)
-    for part in session.problems():
-        # ABI001 reports the histories, and ABI007 links.
-        if part.kind is not EntryKind.LINK and part.name not in (MESSAGES, EVENTS):
-            yield from report_unreadable(part.file, part.problem or "it cannot be read")
+    yield from _closed(session.folder)
+    # ABI001 reports the histories.
+    yield from _unreadable(part for part in session.problems() if part.name not in (MESSAGES, EVENTS))
     for blob in (*session.swap.blobs, *session.dedup.blobs):
         known = facts.blob_facts(blob)
         if known is not None and known.problem is not None and blob.entry.kind is not EntryKind.LINK:

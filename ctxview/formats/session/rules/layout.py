@@ -309,8 +309,8 @@ def _wal_hits(facts: SessionFacts, store: ColumnarStore) -> Iterator[Hit]:
                 origin = record.origin(*([name] if name else []))
                 yield Hit(origin, f"line {record.line} of the log is not a row: {reason}")
             continue
-        if row.ordinal < store.head(row.stream, "lines"):
-            # Rows that are already in a shard are left over from before the last commit.
+        if not store.manifest.is_object or row.ordinal < store.head(row.stream, "lines"):
+            # The number that follows is unknown, or the row is left over from before the last commit.
             continue
         if row.ordinal < expected[row.stream]:
             after = expected[row.stream] - 1

@@ -46,8 +46,8 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     Clients find the session to go on with through the index. A name that leads nowhere starts an empty
-    session instead. A list that is not newest first, a current session that is not listed, or a working
-    directory under the wrong key is warned about. Links are not followed.
+    session instead. A list that is not newest first, a current session that is not listed, a working
+    directory under the wrong key, or an entry that names no session is warned about. Links are not followed.
     ## Bad
     ../index/current = gone
     ../index/list = default
@@ -67,7 +67,7 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
     current = root.current.value
     if current is not None and root.session(current) is None:
         yield Hit(root.origin(root.current), f"the current session {quoted(current)} is not there")
-    elif current is not None and current not in root.listed_names and root.list.exists:
+    elif current is not None and current not in root.listed_names and root.list.readable:
         message = f"the current session {quoted(current)} is not in the list"
         yield Hit(root.origin(root.current), message, Severity.WARNING)
     times = [(each, session.updated_at) for each in root.listed if (session := root.session(each.name))]
@@ -79,9 +79,15 @@ def session_index(root: SessionRoot, profile: Profile) -> Iterator[Hit]:
             break
     for part in root.channels:
         target = channel_session(part)
-        if target is not None and root.session(target) is None:
+        if target is None and part.readable:
+            yield Hit(root.origin(part), "the channel names no session", Severity.WARNING)
+        elif target is not None and root.session(target) is None:
             message = f"the channel leads to {quoted(target)}, but there is no such session"
             yield Hit(root.origin(part), message)
+    for part in (root.current, *root.pointers):
+        if part.readable and part.value is None:
+            name = part.name.removeprefix("index/")
+            yield Hit(root.origin(part), f"{excerpt(name)} names no session", Severity.WARNING)
     for part in root.pointers:
         folder, key = PurePosixPath(part.name).parts[-2:]
         session = root.session(part.value or "")

@@ -111,7 +111,7 @@ def referenced_removed(facts: SessionFacts, both: LookComparison) -> Iterator[Hi
         if f"used:{child}" in both.before.facts or f"used:{child}" in both.now.facts:
             origin = session.origin(f"context/child/{child}/result.md")
             message = f"the result of {excerpt(child)} is gone, though it was used"
-            yield Hit(origin, f"{message}, since {_when(both)}")
+            yield Hit(origin, f"{message}, since the look {_when(both)}")
     removed: list[str] = []
     for blob in both.gone("blob"):
         if _is_unreadable(session, f"context/dedup/blob/{blob}"):
@@ -129,7 +129,7 @@ def referenced_removed(facts: SessionFacts, both: LookComparison) -> Iterator[Hi
         if (kind == "chunk" or name.startswith("pack")) and not _is_unreadable(session, f"{place}/{name}")
     ]
     if removed:
-        message = f"removed since {_when(both)}, as collection may: {listed(removed)}"
+        message = f"removed since the look {_when(both)}, as collection may: {listed(removed)}"
         yield Hit(session.origin("context"), message, Severity.INFO, Effect.NONE)
 
 
@@ -163,7 +163,7 @@ def record_rewritten(facts: SessionFacts, both: LookComparison) -> Iterator[Hit]
                 yield Hit(record.origin("text" if kind == "fact" else "decision"), message)
         retired = list(both.gone(kind))
         if retired and (records.part.readable or not records.part.exists):
-            message = f"no longer there since {_when(both)}: {listed(retired)}"
+            message = f"no longer there since the look {_when(both)}: {listed(retired)}"
             yield Hit(Origin(records.file, start=0, line=1, column=1), message, Severity.INFO)
     created, updated = both.changed("created_at"), both.changed("updated_at")
     if created is not None:

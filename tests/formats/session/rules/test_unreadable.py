@@ -147,6 +147,20 @@ def test_what_became_unreadable_is_not_called_removed(name: str):
         assert found == []
 
 
+@pytest.mark.parametrize("name", [".store", ".store/manifest.json", ".store/wal.jsonl", ".store/data"])
+def test_a_store_that_became_unreadable_has_lost_nothing(name: str):
+    with TemporaryDirectory() as folder:
+        build = columnar(sound(Path(folder)))
+        before = observation_of(read_facts(build.write()))
+        with locked_session(build, name) as root:
+            facts = read_facts(root)
+            found = [*rules.check_succession(facts, comparison_with(facts, before)), *rules.check_all(facts)]
+    place = ".store/manifest.json" if name == ".store" else name
+    reported = names_and_rules(root, [each for each in found if each.severity is Severity.ERROR])
+    assert reported <= {("RAW002", name), ("ABI012", place)}
+    assert reported
+
+
 @pytest.mark.parametrize(
     "name",
     ["context/child/rev-1", "context/child", "context/pinned", "context/swap", "context/dedup", "context"],
@@ -158,6 +172,7 @@ def test_a_fifo_in_the_place_of_a_folder_gets_the_only_finding(name: str, tmp_pa
     make_fifo(root / name)
     found = [each for each in rules.check_all(read_facts(root)) if each.severity is not Severity.INFO]
     assert names_and_rules(root, found) == {("RAW002", name)}
+    assert {each.message for each in found} == {"cannot be read: this is neither a file nor a folder"}
 
 
 def with_swapped_output(build: Build) -> Build:
