@@ -279,6 +279,50 @@ def test_a_recording_is_redacted_at_every_moment(
             assert b"REDACTED-1" in data
 
 
+@pytest.fixture
+def withholding(tmp_path: Path) -> Path:
+    """Records that withhold `VALUE` and a number, and still hold both, also in other files."""
+    folder = tmp_path / "withholding"
+    folder.mkdir()
+    spelled_out = "; ".join(each for name, each in spelled(VALUE).items() if "split" not in name)
+    records = [
+        {"item_id": "gone", "redaction_state": "removed", "content": VALUE},
+        {"item_id": "sum", "redaction_state": "removed", "content": 918273645},
+        {"item_id": "list", "redaction_state": "removed", "content": [VALUE, {"a": VALUE}]},
+        {"item_id": "copies", "redaction_state": "none", "content": spelled_out, "other": 918273645},
+        {"item_id": "beside", "content_mode": "ref", "content_ref": "beside.md", "note": SHORT},
+    ]
+    (folder / "records.json").write_text(json.dumps(records), "utf-8")
+    (folder / "beside.md").write_text(f"# Beside\n\n{VALUE}\n", "utf-8")
+    (folder / "torn.jsonl").write_text(f'{{"item_id": "x"}}\n{{"redacted": true, "t": "{SHORT}\n', "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+def test_content_that_the_records_withhold_is_not_in_the_copy(
+    ctxview: Run, withholding: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_recorded: bool
+) -> None:
+    original, copy = withholding, tmp_path / "copy"
+    if is_recorded:
+        monkeypatch.setattr("ctxview.commands.record._check_times", lambda interval, duration: iter([1]))
+        original, copy = tmp_path / "all.ctxrec", tmp_path / "copy.ctxrec"
+        assert ctxview("record", withholding, "-o", original).code == 0
+    ran = ctxview("export", original, "--redact", "--secrets", "-o", copy)
+    files = recorded_trees(copy)[1][0] if is_recorded else files_of(copy)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert "withheld content" in ran.out
+    assert files.keys() == files_of(withholding).keys()
+    for data in files.values():
+        assert leaks(data, VALUE) == []
+        assert b"918273645" not in data
+    assert SHORT.encode() not in files["torn.jsonl"]
+    by_id = {each["item_id"]: each for each in json.loads(files["records.json"])}
+    assert by_id["gone"]["content"] == "[withheld]"
+    assert by_id["list"]["content"] == []
+    assert by_id["beside"]["note"] == SHORT
+
+
 def test_the_chain_of_an_audit_log_is_made_again(ctxview: Run, tmp_path: Path) -> None:
     original = copied("workspace/workspace-home", tmp_path)
     log = next(original.rglob("audit/cli_default.jsonl"))

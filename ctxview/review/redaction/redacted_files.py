@@ -20,6 +20,7 @@ from ctxview.review.redaction.redacted_database import DatabaseRefused, is_datab
 from ctxview.review.redaction.redacted_text import TextRedactor
 
 Files: TypeAlias = Mapping[str, bytes]
+Withheld: TypeAlias = Mapping[tuple[str, bytes], bytes]
 Repair: TypeAlias = Callable[[Files, Files], Files]
 """Takes the files before and after, and returns those after with what their format derives from them."""
 
@@ -57,10 +58,16 @@ def as_text(data: bytes) -> str | None:
 
 
 def redact_trees(
-    trees: Sequence[Files], redactor: TextRedactor, repairs: Sequence[Repair]
+    trees: Sequence[Files],
+    redactor: TextRedactor,
+    repairs: Sequence[Repair],
+    withheld: Withheld | None = None,
 ) -> list[RedactedTree]:
-    """Return copies of the trees without the values of `redactor`; all of them share their digests."""
-    known: dict[bytes, bytes | str] = {}
+    """Return copies of the trees without the values of `redactor`; all of them share their digests.
+
+    `withheld` has the files with withheld content, by name and bytes, without it.
+    """
+    known: dict[tuple[str, bytes], bytes | str] = {}
     in_databases: dict[str, str] = {}
     bases: list[dict[str, bytes]] = []
     left_out: list[dict[str, str]] = []
@@ -68,9 +75,10 @@ def redact_trees(
         base: dict[str, bytes] = {}
         without: dict[str, str] = {}
         for name, data in tree.items():
-            if data not in known:
-                known[data] = _redacted(data, redactor, in_databases)
-            found = known[data]
+            key = (name if withheld else "", data)
+            if key not in known:
+                known[key] = _redacted((withheld or {}).get(key, data), redactor, in_databases)
+            found = known[key]
             if isinstance(found, bytes):
                 base[name] = found
             else:

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from ctxview.analysis.text_copies import CopyFinder
+from ctxview.formats.masked_bytes import MASK
 
 SHORTEST: Final = 4
 """Characters of the shortest text that is searched for; shorter ones occur everywhere by chance."""
@@ -144,6 +145,27 @@ class TextRedactor:
             if len(spelling) <= LONGEST_SPLIT and (spelling in lower or spelling in bare):
                 for match in re.finditer(_BREAK.join(map(re.escape, spelling)), text, re.IGNORECASE):
                     yield ReplacedSpan(*match.span(), value.mark)
+
+
+def without_spans(data: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
+    """Return bytes with spans replaced so that JSON stays JSON; a span is a value, or a part of a text."""
+    pieces: list[bytes] = []
+    done = 0
+    for start, end in spans:
+        pieces += [data[done:start], _blank(data[start:end])]
+        done = end
+    return b"".join([*pieces, data[done:]])
+
+
+def _blank(span: bytes) -> bytes:
+    try:
+        value = json.loads(span)
+    except (ValueError, RecursionError):
+        return MASK
+    if isinstance(value, str):
+        return b'"' + MASK + b'"'
+    # A part of a text may read as a number or a list, so no quotes are added.
+    return b"{}" if isinstance(value, dict) else b"[]" if isinstance(value, list) else b"0"
 
 
 def _with_whole_escapes(text: str, span: ReplacedSpan) -> ReplacedSpan:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from ctxview.recording.recorder import FileStatus, RecordingScope, read_tree
 from ctxview.review.redaction.redacted_database import is_database, with_log
 from ctxview.review.redaction.redacted_files import Files, RedactedTree, redact_trees
 from ctxview.review.redaction.redacted_recording import is_recording, recorded_trees, redacted_recording
-from ctxview.review.redaction.redacted_text import RedactedValue, TextRedactor
+from ctxview.review.redaction.redacted_text import RedactedValue, TextRedactor, without_spans
 from ctxview.review.redaction.redaction_choice import RedactionChoice, RedactionError, chosen_texts
 
 LARGEST: Final = 512 * 1024 * 1024
@@ -54,7 +54,8 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
         except (DamagedRecordingError, ReadError) as error:
             raise RedactionError(f"the recording cannot be read: {error}") from None
     chosen = dict(chosen_texts(source, trees, choice, lens))
-    if not chosen:
+    withheld = dict(_withheld(source, trees, recording))
+    if not chosen and not withheld:
         raise RedactionError("nothing was found to redact")
     values = [
         RedactedValue(text, f"REDACTED-{number}", where == "texts")
@@ -62,7 +63,7 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
     ]
     redactor = TextRedactor(values)
     repairs = redacted_copy_repairs(source.format if recording is None else None)
-    copies = redact_trees(trees, redactor, repairs)
+    copies = redact_trees(trees, redactor, repairs, withheld)
     if not any(copy.changed or copy.left_out for copy in copies):
         raise RedactionError("what was chosen is in none of its files, so there is nothing to remove")
     tree = copies[-1]
@@ -80,9 +81,8 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
     left_out = {redactor.redacted(name): why for name, why in {**unread, **tree.left_out}.items()}
     whole = RedactedTree(tree.files, {**folders, **tree.names}, tree.changed, left_out)
     path = source.path.resolve()
-    return RedactedCopy(
-        whole, Counter(chosen.values()), statuses, redactor.redacted(path.name), path.is_file()
-    )
+    removed = Counter(chosen.values()) + Counter({"withheld content": len(withheld)})
+    return RedactedCopy(whole, removed, statuses, redactor.redacted(path.name), path.is_file())
 
 
 def write_copy(copy: RedactedCopy, target: Path) -> None:
@@ -108,6 +108,20 @@ def write_copy(copy: RedactedCopy, target: Path) -> None:
         modified = status.stamp.modified if status.stamp is not None else None
         name = place.relative_to(target.parent).as_posix()
         create(target.parent, name, copy.tree.files[new], mode=status.mode & 0o777, modified=modified)
+
+
+def _withheld(
+    source: Source, trees: Sequence[Files], recording: Recording | None
+) -> Iterator[tuple[tuple[str, bytes], bytes]]:
+    """Yield name and bytes of each file that holds content which its records withhold, and it without."""
+    redactor = source.abilities.redactor
+    if redactor is None:
+        return
+    folder = source.path if source.path.is_dir() or recording is not None else source.path.parent
+    for name, data in {each for tree in trees for each in tree.items()}:
+        found = without_spans(data, redactor.withheld(str(folder / name), data))
+        if found != data:
+            yield (name, data), found
 
 
 def _read(source: Source) -> tuple[Mapping[str, FileStatus], Files, dict[str, str]]:
