@@ -126,14 +126,15 @@ def _strictness(state: str) -> int:
 
 
 def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:
-    """The redaction that an object states about itself; None when it is not redacted."""
+    """The redaction that an object states about itself, also by fields beside the state `none`, or None."""
     state = redaction_state(members)
     named = [
         member(each, "redacted_fields") for each in (members, _object(members, "metadata"), *_notes(members))
     ]
     fields = tuple(dict.fromkeys(field for value in named for field in _field_names(value)))
-    if state in SHOWN or (state is None and not fields):
+    if not is_redacted(state) and not fields:
         return None
+    state = state if is_redacted(state) else None
     return Redaction(state or "", fields, redaction_label(members, state), next(iter(names_of(members)), ""))
 
 

@@ -6,8 +6,8 @@ from another thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,21 +16,20 @@ from msgspec.structs import replace
 from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.files.reading import ReadError
-from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, files_beside, load_files
+from ctxview.formats.envelope.bundle import Bundle, Loaded, LoadedFile, load_files
 from ctxview.formats.envelope.editing.gap_records import EnvelopeGapWriter
 from ctxview.formats.envelope.editing.write_rights import EDITORS
 from ctxview.formats.envelope.format import NAME, SUFFIXES
 from ctxview.formats.envelope.parser import RecordFile, read_again
 from ctxview.formats.envelope.profile import PROFILES, Profile, load_profile
+from ctxview.formats.envelope.source_records import SourceRecords
 from ctxview.formats.envelope.state import masked_findings
-from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
-from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, WithheldContent, withheld_in
+from ctxview.formats.envelope.withheld import MAY_REDACT, Redactions, withheld_in
 from ctxview.formats.envelope.withheld_bytes import withheld_spans
 from ctxview.formats.interface import (
     AS_ON_DISK,
     Abilities,
     Fork,
-    Hurry,
     Lens,
     OpenError,
     Publication,
@@ -46,12 +45,7 @@ from ctxview.formats.peek import Peek
 if TYPE_CHECKING:
     from ctxview.core.edits import WritePolicy
     from ctxview.core.prompt import Prompt
-    from ctxview.core.state import Event
     from ctxview.formats.envelope.model import EnvelopeRecords
-    from ctxview.formats.envelope.references import SiblingFiles
-
-MANY = 2000
-"""With more records than this, a hurried reading returns the state before the findings are known."""
 
 
 def open_envelopes(peek: Peek) -> EnvelopeSource:
@@ -72,7 +66,7 @@ class EnvelopeSource(FileSource[RecordFile]):
     def __init__(self, path: Path, loaded: Loaded | None = None, known: Redactions | None = None) -> None:
         super().__init__(path, loaded if loaded is not None else load_files(Peek(path)))
         self._known = known
-        self._on_disk = _SourceRecords(path, [file.found for file in self._loaded.files], known=known)
+        self._on_disk = SourceRecords(path, [file.found for file in self._loaded.files], known=known)
         self._withholding: tuple[Source, EnvelopeSource] | None = None
         self._readings: Memo[Reading] = Memo()
         self._file_cache: Memo[tuple[Finding, ...]] = Memo(MOST_FILES)
@@ -142,7 +136,7 @@ class EnvelopeSource(FileSource[RecordFile]):
 
         profile, disk = load_profile(lens.profile), self._on_disk
         file = read_again(str(made.file), made.data)
-        new = _SourceRecords(self._path, [file], disk.siblings, disk.withheld.redactions)
+        new = SourceRecords(self._path, [file], disk.siblings, disk.withheld.redactions)
         within = (each for group in new.bundle.groups for each in new.findings_within(group, profile))
         found = masked_findings([*check_records(file, profile), *within], new.withheld)
         known = {(each.rule, each.message) for each in found}
@@ -266,7 +260,7 @@ class EnvelopeSource(FileSource[RecordFile]):
             yield from self._findings_of(file, profile)
 
     def _draft_findings(
-        self, drafted: _SourceRecords, overlay: Mapping[str, bytes], profile: Profile
+        self, drafted: SourceRecords, overlay: Mapping[str, bytes], profile: Profile
     ) -> Iterator[Finding]:
         from ctxview.formats.envelope.rules import check_records
 
@@ -282,119 +276,3 @@ class EnvelopeSource(FileSource[RecordFile]):
 
         key = (file.serial, profile.name)
         return self._file_cache.once(key, lambda: tuple(check_loaded(file, profile)))
-
-
-class _SourceRecords:
-    """The records of a source on disk or in drafts, with everything computed from them."""
-
-    def __init__(
-        self,
-        path: Path,
-        files: Sequence[RecordFile],
-        siblings: SiblingFiles | None = None,
-        known: Redactions | None = None,
-    ) -> None:
-        self._path = path
-        self._known = known
-        self.bundle = Bundle(tuple(files))
-        self._siblings = siblings
-        self._group_cache: dict[tuple[EnvelopeRecords, str], tuple[Finding, ...]] = {}
-        self._bundle_cache: Memo[tuple[Finding, ...]] = Memo()
-
-    def with_drafts(self, overlay: Mapping[str, bytes]) -> _SourceRecords:
-        files = [
-            read_again(each.file, overlay[each.file]) if each.file in overlay else each
-            for each in self.bundle.files
-        ]
-        # What is redacted on disk stays withheld in a draft that takes the redaction away.
-        return _SourceRecords(self._path, files, self.siblings, self.withheld.redactions)
-
-    @cached_property
-    def withheld(self) -> WithheldContent:
-        own = self.bundle.files
-        beside = files_beside(self._path, own) if self._siblings is None else ()
-        return withheld_in((*own, *beside), self._known)
-
-    @cached_property
-    def envelope_revisions(self) -> tuple[EnvelopeRevision, ...]:
-        return envelope_revisions(self.bundle)
-
-    def revision_at(self, number: int) -> EnvelopeRevision:
-        """The revision with this number, or the last one."""
-        return self.envelope_revisions[min(number, len(self.envelope_revisions) - 1)]
-
-    @cached_property
-    def revisions(self) -> Sequence[Revision]:
-        from ctxview.formats.envelope.state.timeline import build_revisions
-
-        return build_revisions(self.envelope_revisions, self._path, self.withheld)
-
-    @cached_property
-    def timeline(self) -> tuple[Event, ...]:
-        from ctxview.formats.envelope.state.timeline import build_timeline
-
-        return build_timeline(self.envelope_revisions, self.withheld)
-
-    @cached_property
-    def siblings(self) -> SiblingFiles:
-        from ctxview.formats.envelope.references import SiblingFiles
-
-        folder = self._path if self._path.is_dir() else self._path.parent
-        return self._siblings or SiblingFiles(folder)
-
-    def reading(
-        self,
-        revision: int,
-        lens: Lens,
-        names: tuple[str, str | None],
-        file_findings: Callable[[Profile], Iterator[Finding]],
-    ) -> Reading:
-        """`names` are the title of the source, and what was left out of its files."""
-        from ctxview.formats.envelope.state import EnvelopeStateOptions, build_state
-        from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs
-
-        current = self.revision_at(revision)
-        # Attempts are read-only: an envelope is edited in the revision that shows all of it.
-        editor = None if current.kind == "attempt" else lens.editor or EDITORS[0]
-        inputs = EnvelopeStateInputs(
-            current.records, self.withheld, lens.counter, self.siblings, editor, self.bundle.ids
-        )
-        label = self.revisions[self.envelope_revisions.index(current)].label
-        title, left_out = names
-        options = EnvelopeStateOptions(
-            title, str(self._path), label, self.bundle.files, self.timeline, left_out
-        )
-        profile = load_profile(lens.profile)
-        is_cached = (current.whole, profile.name) in self._group_cache
-        if lens.hurry and len(self.bundle.records) > MANY and not is_cached:
-            linked = lens.hurry < Hurry.LINKS
-            return Reading(build_state(inputs, options, linked=linked), (), judged=False, linked=linked)
-        return Reading(build_state(inputs, options), self.findings(revision, profile, file_findings))
-
-    def findings(
-        self, revision: int, profile: Profile, file_findings: Callable[[Profile], Iterator[Finding]]
-    ) -> tuple[Finding, ...]:
-        """The findings of a revision: of its files, of its envelope, and between the envelopes."""
-        current = self.revision_at(revision)
-        own_files = {record.file for record in current.records.records}
-        unrelated = {record.file for record in self.bundle.envelopes} - own_files
-        found = [
-            *(each for each in file_findings(profile) if each.origin.file not in unrelated),
-            *self.findings_within(current.whole, profile),
-            *self.between_envelopes(profile),
-        ]
-        return masked_findings(found, self.withheld)
-
-    def findings_within(self, records: EnvelopeRecords, profile: Profile) -> tuple[Finding, ...]:
-        """The findings between the records of an envelope."""
-        from ctxview.formats.envelope.rules import check_envelope
-
-        key = (records, profile.name)
-        if key not in self._group_cache:
-            self._group_cache[key] = tuple(check_envelope(records, self.siblings, profile))
-        return self._group_cache[key]
-
-    def between_envelopes(self, profile: Profile) -> tuple[Finding, ...]:
-        from ctxview.formats.envelope.rules import check_bundle
-
-        return self._bundle_cache.once(profile.name, lambda: tuple(check_bundle(self.bundle.groups, profile)))

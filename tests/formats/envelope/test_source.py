@@ -13,7 +13,7 @@ from ctxview.core.flow import Flow
 from ctxview.core.state import ContextState
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source, peek
-from ctxview.formats.envelope import source as source_module
+from ctxview.formats.envelope import source_records
 from ctxview.formats.envelope.source import EnvelopeSource
 from ctxview.formats.interface import Hurry
 from ctxview.formats.kit import file_source as loading
@@ -343,7 +343,7 @@ def test_deceiving_text_is_reported_with_its_line(tmp_path: Path) -> None:
 def test_a_hurried_reading_of_many_records_has_no_findings_yet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source_module, "MANY", 5)
+    monkeypatch.setattr(source_records, "MANY", 5)
     bad = b.write(tmp_path, b.as_array([{**each, "scope": 7} for each in b.turn()]))
     quick = Lens(ESTIMATES["bytes/4"], hurry=Hurry.LINKS)
     source = opened(bad)

@@ -46,7 +46,13 @@ def test_masked_content_is_the_mask_and_is_shown() -> None:
 
 @pytest.mark.parametrize("state", ["none", "unknown"])
 def test_content_that_is_not_redacted_is_not_withheld(state: str) -> None:
-    assert not withheld(b.item("a", SECRET, redaction_state=state, redacted_fields=["content"], raw=SECRET))
+    assert not withheld(b.item("a", SECRET, redaction_state=state, redacted_fields=[], raw=SECRET))
+
+
+@pytest.mark.parametrize("state", ["none", "unknown", ""])
+def test_a_named_field_is_withheld_also_where_the_state_says_none(state: str) -> None:
+    found = withheld(b.item("a", SECRET, redaction_state=state, redacted_fields=["content"]))
+    assert SECRET not in found.mask(SECRET)
 
 
 @pytest.mark.parametrize("field", ["metadata.place", "metadata/place", "/metadata/place", "metadata"])

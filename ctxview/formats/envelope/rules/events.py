@@ -10,7 +10,7 @@ from datetime import datetime
 
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.analysis.wording import excerpt, listed
-from ctxview.core.findings import Hit, Severity, rule
+from ctxview.core.findings import Finding, Hit, Severity, rule
 from ctxview.core.origin import JsonValue
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, text
 from ctxview.formats.envelope.profile import Profile
@@ -112,6 +112,11 @@ def events_disagree(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]
         for event in about if status != "resolved" else ():
             message = f"{label(event)} says that the gap {id_of(gap)} is resolved, but its status is"
             yield Hit(event.origin("subject"), f"{message} {excerpt(status or 'absent')}")
+
+
+def misses_event(finding: Finding) -> bool:
+    """Whether ENV083 found a changed record without its event, and not an event without its change."""
+    return finding.rule == "ENV083" and not (finding.origin.pointer or "").endswith("/subject")
 
 
 @rule("ENV084", name="other-runtime", severity=Severity.WARNING)

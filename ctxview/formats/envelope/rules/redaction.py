@@ -42,7 +42,8 @@ def unexplained_redaction(record: Record, profile: Profile) -> Iterator[Hit]:
 
     ## Why
     A reader who misses something must know whether it was a policy or an accident, and whom to ask. Checked
-    are the item, its metadata and a member `redaction`.
+    are the item, its metadata and a member `redaction`. An item that names redacted fields is redacted, and
+    one whose state denies it contradicts itself.
     ## Bad
     item-note.policy_refs = []
     ## Good
@@ -54,7 +55,12 @@ def unexplained_redaction(record: Record, profile: Profile) -> Iterator[Hit]:
     Agent Context draft, policy contract, acceptance scenario 6; runtime profile ACTX-AR-POLICY-001.
     """
     state = record.redaction
-    if record.kind is not RecordKind.ITEM or not is_redacted(state):
+    if record.kind is not RecordKind.ITEM:
+        return
+    if not is_redacted(state):
+        if not is_blank(record.value.get("redacted_fields")):
+            message = f"{label(record)} names redacted fields, but its redaction_state is {state or 'absent'}"
+            yield Hit(record.origin("redaction_state"), message)
         return
     lacks = [fact for fact, names in WANTED.items() if not _has_any(record, *names)]
     if lacks:

@@ -23,6 +23,12 @@ CASES = [
         "warning",
         "who did it, reason",
     ),
+    (
+        77,
+        'item-goal.redacted_fields = ["content"]',
+        "warning",
+        "item-goal names redacted fields, but its redaction_state is none",
+    ),
     (77, 'item-goal.redaction_state = "summarized"', "warning", "method, policy, who did it, reason"),
     (78, REMOVED, "error", "item-note: content still holds the text behind the redaction (removed)"),
     (
