@@ -160,11 +160,12 @@ _LOOSE = [
     for hint in pattern.hints
 ]
 _ANY_CASE = [(hint, pattern) for pattern in SECRET_PATTERNS if pattern.any_case for hint in pattern.hints]
-# The hints in any case by the letters at their end: one search for these excludes all hints of a group.
 _ENDINGS = [
-    (ending, [(hint, pattern) for hint, pattern in _ANY_CASE if hint.rstrip(b"=").endswith(ending)])
+    (ending, tuple(hint.rstrip(b"=") for hint, _ in group), group)
     for ending in (b"key", b"token", b"client_secret", b"authorization", b"bearer")
+    for group in [[each for each in _ANY_CASE if each[0].rstrip(b"=").endswith(ending)]]
 ]
+"""The hints in any case by the letters at their end: one search for these excludes all hints of a group."""
 # Escapes may hide a hint: those of ASCII, of invisible characters, and of a slash in a hint.
 _HIDING_ESCAPE: Final = lazy_pattern(
     rb"\\(?:u(?:00|034[fF]|115[fF]|1160|17[bB][45]|180[b-fB-F]|20(?:0[b-dB-D]|6[0-5a-fA-F])|2800|3164"
@@ -201,8 +202,7 @@ def _hints(data: bytes) -> Iterator[tuple[SecretPattern, int]]:
         if (place := data.find(hint)) >= 0:
             yield from _occurrences(data, hint, pattern, place, len(data))
     lowered = data.lower()
-    for ending, group in _ENDINGS:
-        hints = tuple(hint.rstrip(b"=") for hint, _ in group)
+    for ending, hints, group in _ENDINGS:
         end = lowered.find(ending) + len(ending)
         while end >= len(ending) and not lowered.endswith(hints, 0, end):
             end = lowered.find(ending, end) + len(ending)

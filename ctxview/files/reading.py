@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -43,7 +45,7 @@ class ReadError(Exception):
 def read_bytes(path: Path, limit: int = LIMIT) -> bytes:
     """Return the bytes of a regular file, links followed; raises `ReadError`, also over `limit` bytes."""
     try:
-        return _read(open_file(path), path, limit)
+        return _read(open_file(path), lambda: path, limit)
     except OSError as error:
         raise ReadError(path, error_text(error)) from None
 
@@ -63,11 +65,10 @@ def open_file(path: Path) -> int:
 
 def read_beneath(root: Path, relative: str, limit: int = LIMIT) -> bytes:
     """Return all bytes of the file `relative` below `root`, without following links; raises `ReadError`."""
-    path = root / relative if relative and "\0" not in relative else root
     try:
-        return _read(open_beneath(root, relative), path, limit)
+        return _read(open_beneath(root, relative), partial(_beneath, root, relative), limit)
     except OSError as error:
-        raise ReadError(path, error_text(error)) from None
+        raise ReadError(_beneath(root, relative), error_text(error)) from None
 
 
 def open_beneath(root: Path, relative: str) -> int:
@@ -75,9 +76,8 @@ def open_beneath(root: Path, relative: str) -> int:
 
     The result may not be a regular file: see `require_regular`.
     """
-    path = root / relative if relative and "\0" not in relative else root
     if reason := path_problem(relative):
-        raise ReadError(path, reason)
+        raise ReadError(_beneath(root, relative), reason)
     try:
         directory = os.open(root, FOLDER)
     except OSError as error:
@@ -85,9 +85,14 @@ def open_beneath(root: Path, relative: str) -> int:
     try:
         return open_below(directory, relative)
     except OSError as error:
-        raise ReadError(path, error_text(error)) from None
+        raise ReadError(_beneath(root, relative), error_text(error)) from None
     finally:
         os.close(directory)
+
+
+def _beneath(root: Path, relative: str) -> Path:
+    """The path for an error: joining takes as long as reading a small file."""
+    return root / relative if relative and "\0" not in relative else root
 
 
 def require_regular(status: os.stat_result, path: Path) -> None:
@@ -105,7 +110,7 @@ def path_problem(relative: str) -> str | None:
         return "the path holds a NUL character"
     if relative.startswith("/"):
         return "the path is absolute and leaves the folder"
-    if ".." in PurePosixPath(relative).parts:
+    if ".." in relative.split("/"):
         return "the path goes up with .. and may leave the folder"
     return None
 
@@ -125,21 +130,22 @@ def error_text(error: OSError) -> str:
     return words.get(error.errno or 0) or f"reading failed: {error.strerror or error}"
 
 
-def _read(descriptor: int, path: Path, limit: int) -> bytes:
+def _read(descriptor: int, path: Callable[[], Path], limit: int) -> bytes:
     """Return all bytes of a descriptor and close it."""
     try:
         status = os.fstat(descriptor)
-        require_regular(status, path)
+        if not stat.S_ISREG(status.st_mode):
+            require_regular(status, path())
         if status.st_size > limit:
             size = f"{_size(status.st_size)}, more than the limit of {_size(limit)}"
-            raise ReadError(path, f"the file has {size}")
+            raise ReadError(path(), f"the file has {size}")
         pieces = []
         left = limit
         # The size is only a hint: the file may grow, and files in /proc report a size of 0.
         while piece := os.read(descriptor, max(status.st_size + 1, 65536)):
             left -= len(piece)
             if left < 0:
-                raise ReadError(path, f"the file grew over the limit of {_size(limit)} while it was read")
+                raise ReadError(path(), f"the file grew over the limit of {_size(limit)} while it was read")
             pieces.append(piece)
         return b"".join(pieces)
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from posixpath import splitext
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.origin import JsonValue
@@ -62,7 +62,9 @@ def recognise_file(peek: Peek) -> tuple[int, str] | None:
         return (SURE if is_typical else LIKELY, f"a {kind.value}")
     if isinstance(value, list):
         return _recognise_values(value, "elements")
-    if value is None and _may_name_records(peek.head) and (lines := _lines(peek.head)):
+    if not _may_name_records(peek.head):
+        return None
+    if value is None and (lines := _lines(peek.head)):
         return _recognise_values(lines, "lines")
     return (PERHAPS, "broken JSON with the ids of records") if _mentions_records(peek.head) else None
 
@@ -128,4 +130,4 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
 
 
 def _may_hold_records(name: str) -> bool:
-    return Path(name).suffix in SUFFIXES and not name.startswith(".")
+    return splitext(name)[1] in SUFFIXES and not name.startswith(".")

@@ -68,6 +68,11 @@ class FolderWalk(Struct, frozen=True):
         listing = self.listings.get(folder)
         return own not in listing if listing is not None else bool(folder) and self.lacks(folder)
 
+    def entry(self, name: str) -> FolderEntry | None:
+        """Return the entry of this relative name, or None when its folder was not listed whole."""
+        folder, _, own = name.rpartition("/")
+        return self.listings.get(folder, {}).get(own)
+
 
 @dataclass(frozen=True)
 class FolderFile:
@@ -165,16 +170,18 @@ class SourceFolder:
             stamp, part = None, FolderFile(name, file, EntryKind.ABSENT, problem="there is no such file")
         else:
             stamp = stamp_of(file)
-            part = self._read(name, file, stamp, limit)
+            part = self._read(name, file, stamp, limit, walked.entry(name) if walked is not None else None)
         self.seen.note(file, stamp)
         self.seen.parts[name] = part
         return part
 
-    def _read(self, name: str, file: str, stamp: Stamp | None, limit: int) -> FolderFile:
+    def _read(
+        self, name: str, file: str, stamp: Stamp | None, limit: int, listed: FolderEntry | None
+    ) -> FolderFile:
         before = self.seen.before.get(name)
         if before is not None and stamp is not None and before.stamp == stamp:
             return before
-        entry = self.entry(name)
+        entry = listed or self.entry(name)
         if entry.kind is EntryKind.ABSENT:
             return FolderFile(name, file, entry.kind, problem="there is no such file")
         if entry.kind is not EntryKind.FILE:

@@ -32,7 +32,7 @@ class HistoryLine:
     __slots__ = (
         "_decoded",
         "_problem",
-        "_value",
+        "_record",
         "content",
         "end",
         "ending",
@@ -62,7 +62,7 @@ class HistoryLine:
         self.ending = ending
         """The bytes that end the line: 1 for a newline, 2 with a carriage return, 0 for none."""
         self._problem = problem
-        self._value: JsonValue = None
+        self._record: dict[str, JsonValue] | None = None
         self._decoded = problem is not None
 
     @property
@@ -100,12 +100,13 @@ class HistoryLine:
     @property
     def value(self) -> dict[str, JsonValue] | None:
         """The record; None when the line is blank, broken, too long or JSON of another kind."""
-        self._decode()
-        return self._value if isinstance(self._value, dict) else None
+        if not self._decoded:
+            self._decode()
+        return self._record
 
     def has_duplicates(self) -> bool:
         """Whether any object in the record has a duplicate key."""
-        if self.value is None or _is_canonical(self.content, self._value):
+        if self.value is None or _is_canonical(self.content, self.value):
             return False
         return _repeats_a_key(self.content)
 
@@ -137,14 +138,17 @@ class HistoryLine:
         if self.cut:
             self._problem = f"the line has {self.size:,} bytes, too many to be parsed"
             return
+        value: JsonValue = None
         try:
-            self._value = orjson.loads(self.content)
+            value = orjson.loads(self.content)
         except orjson.JSONDecodeError:
             if _may_be_strict(self.content):
-                self._value, self._problem = _parse_strictly(self.content)
+                value, self._problem = _parse_strictly(self.content)
             else:
                 self._problem = REFUSED
-        if self._problem is None and not isinstance(self._value, dict):
+        if isinstance(value, dict):
+            self._record = value
+        elif self._problem is None:
             self._problem = "the line is JSON, but not an object"
 
 

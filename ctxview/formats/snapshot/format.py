@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from posixpath import splitext
 
 from ctxview.core.format_spec import FormatMatch
 from ctxview.core.lazy import lazy_pattern
@@ -133,7 +134,7 @@ def _recognise_folder(peek: Peek) -> FormatMatch | None:
     if (store := agent_folder(peek)) is not None:
         why = "an .agent folder" if store == peek.path else "a workspace with an .agent folder"
         return FormatMatch(NAME, SURE + 5, why)
-    candidates = [name for name in peek.names if Path(name).suffix in SUFFIXES and not name.startswith(".")]
+    candidates = [name for name in peek.names if splitext(name)[1] in SUFFIXES and not name.startswith(".")]
     peeked = [below for name in candidates[:MOST_FILES_PEEKED] if not (below := peek.below(name)).is_folder]
     fits = [recognise_bytes(below) is not None for below in peeked]
     fitting = sum(fits)
