@@ -68,8 +68,9 @@ def foreground_in_256(foreground: RGB, background: RGB) -> int:
     under, wanted = _TABLE[background_in_256(background)], lab(linear_light(foreground))
     before = contrast(foreground, background)
     least = max(0.85 * before, min(before, READABLE))
-    fitting = [number for number, colour in _TABLE.items() if contrast(colour, under) >= least]
-    return min(fitting or _TABLE, key=lambda number: dist(_labs()[number], wanted))
+    labs = _labs()
+    nearest = sorted(_TABLE, key=lambda number: dist(labs[number], wanted))
+    return next((each for each in nearest if contrast(_TABLE[each], under) >= least), nearest[0])
 
 
 @cache

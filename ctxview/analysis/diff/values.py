@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -48,6 +47,8 @@ def same_text(left: str, right: str) -> bool:
 
 def meaning_of(text: str) -> str:
     """A digest that is equal for all texts that `same_text` calls equal."""
+    import hashlib  # it loads OpenSSL, which the first screen does not need
+
     values = _json_lines(text)
     normal = canonical(values) if values is not None else _prose(text)
     return hashlib.sha256(normal.encode("utf-8", "surrogatepass")).hexdigest()

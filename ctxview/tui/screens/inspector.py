@@ -172,8 +172,9 @@ class InspectorScreen(InspectorPage):
                 self._ended()
 
     def _painted(self) -> None:
-        self.jobs.priority.painted()
-        import_panes()
+        if self.view is not None or self.model.problem is not None:
+            self.jobs.priority.painted()
+            import_panes()
 
     def _sleep(self, timer: str) -> None:
         if (running := self._timers_by_name.pop(timer, None)) is not None:
