@@ -108,9 +108,9 @@ class TranscriptFacts:
     @cached_property
     def turns(self) -> dict[int, int]:
         """The turn of every row on the lineage."""
-        found, turn = {}, 0
+        found, turn, rows = {}, 0, self.log.rows
         for index in self.context.lineage:
-            turn += self.log.rows[index].prompt
+            turn += rows[index].prompt
             found[index] = turn
         return found
 
@@ -151,7 +151,18 @@ class TranscriptFacts:
     @cached_property
     def history(self) -> Sequence[LogPart]:
         """The parts on the way to this moment, those that were compacted away too."""
-        return [part for index in self.context.lineage for part in self.log.rows[index].parts]
+        rows = self.log.rows
+        return [part for index in self.context.lineage for part in rows[index].parts]
+
+    @cached_property
+    def noted(self) -> Sequence[LogPart]:
+        """The parts of the history that failed, were refused, or that the model has less of."""
+        thinking = PartKind.THINKING
+        return [
+            part
+            for part in self.history
+            if (part.error is not None or part.mark is not None) and part.kind is not thinking
+        ]
 
     def tasks(self, upto: int | None = None) -> list[Task]:
         """Return the agent's list of tasks as of row `upto`, by the answered calls on the lineage."""

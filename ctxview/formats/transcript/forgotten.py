@@ -12,9 +12,10 @@ _NAMED_FILE = re.compile(
     r"(?<![\w/.@:-])(?:[\w.-]{1,60}/){0,8}[\w-]{1,60}\."
     r"(?:md|txt|py|tsx?|js|go|rs|sql|toml|ya?ml|json|html|css|c|h|cpp|java|rb|sh)\b"
 )
-_STANDING = re.compile(
-    r"[^.!?\n]{0,200}\b(?:always|never|from now on|in future)\b[^.!?\n]{1,200}", re.IGNORECASE
-)
+_STANDING = re.compile(r"\b(?:always|never|from now on|in future)\b", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?\n]")
+_LONGEST_HALF = 200
+"""The characters of a sentence that are taken before and behind its standing word."""
 _WORD = re.compile(r"[^\W\d_]{5,}")
 
 
@@ -32,9 +33,9 @@ def vanished_texts(facts: TranscriptFacts) -> Iterator[LogPart]:
 def lost_instructions(facts: TranscriptFacts) -> list[tuple[str, int]]:
     """Return standing instructions of a person that no live text repeats, with their rows."""
     told = [
-        (match[0].strip(), part.row)
+        (sentence, part.row)
         for part in facts.lost_prompts[-MOST_PROMPTS:]
-        for match in _STANDING.finditer(facts.texts.text(part))
+        for sentence in _standing_sentences(facts.texts.text(part))
     ]
     if not told or any(part.mark is Mark.ENCRYPTED for part in facts.context.parts):
         return []
@@ -46,6 +47,20 @@ def lost_instructions(facts: TranscriptFacts) -> list[tuple[str, int]]:
         if words and sum(word in live for word in words) * 2 < len(words):
             found.append((sentence, row))
     return found
+
+
+def _standing_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences with a word of a standing instruction, without what follows their end."""
+    done = 0
+    for match in _STANDING.finditer(text):
+        if match.start() < done:
+            continue
+        # One sentence is looked for around the word: a pattern for it would be tried at every character.
+        before = text[max(done, match.start() - _LONGEST_HALF) : match.start()]
+        end = _SENTENCE_END.search(text, match.end(), match.end() + _LONGEST_HALF)
+        done = end.start() if end is not None else min(len(text), match.end() + _LONGEST_HALF)
+        if done > match.end():
+            yield (_SENTENCE_END.split(before)[-1] + text[match.start() : done]).strip()
 
 
 def named_files(facts: TranscriptFacts) -> dict[str, int]:

@@ -20,8 +20,13 @@ class TurnGrowth(Struct, frozen=True):
     tokens: int
     row: int
     """The first row of its first call."""
-    parts: Sequence[LogPart]
-    """What is new in it; `largest` says what most of it is."""
+    rows: tuple[int, int]
+    """The span of rows that are new in it."""
+
+    def parts(self, facts: TranscriptFacts) -> list[LogPart]:
+        """Return what is new in the turn; `largest` says what most of it is."""
+        new = facts.log.rows[slice(*self.rows)]
+        return [part for row in new if not row.side for part in row.parts]
 
 
 def turn_growth(facts: TranscriptFacts, most: int | None = None) -> Iterator[TurnGrowth]:
@@ -36,9 +41,7 @@ def turn_growth(facts: TranscriptFacts, most: int | None = None) -> Iterator[Tur
         before = calls[start - 1] if start else calls[0]
         if not facts.log.compacted_between(before.row, last.row):
             grown = (last.sent or 0) - (before.sent or 0)
-            rows = facts.log.rows[before.row : last.row]
-            parts = [part for row in rows if not row.side for part in row.parts]
-            yield TurnGrowth(last.turn, grown, calls[start].row, parts)
+            yield TurnGrowth(last.turn, grown, calls[start].row, (before.row, last.row))
         end = start
         most = most - 1 if most is not None else None
 

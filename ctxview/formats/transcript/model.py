@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
+from operator import attrgetter
 
 from msgspec import Struct, field
 
@@ -280,6 +281,8 @@ class TranscriptLog(Struct, eq=False):
     """The number of rows at the beginning that were copied from the session this one was forked from."""
     named_files: list[tuple[int, str, str]] = field(default_factory=list)
     """Files that rows name beside their texts: the row, what became of the file, its path."""
+    turn_ends: list[int] = field(default_factory=list)
+    """Rows that say that turns were rolled back, or that one was aborted."""
     unfinished: list[int] = field(default_factory=list)
     """Rows of compactions that do not count because no summary was finished."""
     graph: object = None
@@ -317,8 +320,7 @@ class TranscriptLog(Struct, eq=False):
         return found.id or (f"line {found.line + 1}" if found.line is not None else f"byte {found.start}")
 
 
-def _row_of(each: ModelCall | LoggedCompaction) -> int:
-    return each.row
+_row_of = attrgetter("row")
 
 
 class Absence(StrEnum):

@@ -42,7 +42,13 @@ from ctxview.formats.transcript.prompt import build_prompt
 from ctxview.formats.transcript.requests.source import open_requests
 from ctxview.formats.transcript.session_files import file_of_thread
 from ctxview.formats.transcript.state import build_state
-from ctxview.formats.transcript.texts import PartTexts, decoded_text, history_rows, searched_bytes
+from ctxview.formats.transcript.texts import (
+    PartTexts,
+    absent_lines,
+    decoded_text,
+    history_rows,
+    searched_bytes,
+)
 from ctxview.formats.transcript.unpacking import INSTALL, Unpacked, can_unpack, packing_of, unpack
 from ctxview.formats.transcript.whole_log import NOW, call_revisions
 
@@ -72,7 +78,7 @@ class TranscriptSource:
         self._path = path
         self._lock = Lock()
         self._readings: Memo[Reading] = Memo(8)
-        self._moments: Memo[TranscriptFacts] = Memo(4)
+        self._moments: Memo[TranscriptFacts] = Memo(2)
         self._end: RowReader | None = None
         self._outlined = False
         """Whether the texts are not to be checked."""
@@ -170,12 +176,7 @@ class TranscriptSource:
         revisions = self.revisions
         label = revisions[min(revision, len(revisions) - 1)].label
         linked = lens.hurry is not Hurry.LINKS
-        absent = {
-            facts.log.rows[row].line or 0: why
-            for row, why in facts.context.absent
-            if facts.log.rows[row].line is not None
-        }
-        rows = history_rows(self._stream, self._dialect, absent)
+        rows = history_rows(self._stream, self._dialect, absent_lines(facts.log, facts.context))
         title = facts.log.facts.get("title", self.title)
         state = build_state(facts, title, label, rows, linked=linked)
         if lens.hurry is not Hurry.NONE:

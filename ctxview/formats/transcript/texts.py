@@ -17,7 +17,7 @@ from ctxview.formats.kit.transcript import HistoryTranscript
 from ctxview.formats.transcript.claude import texts as claude_texts
 from ctxview.formats.transcript.codex import reader as codex
 from ctxview.formats.transcript.loading import reader_for, take_line
-from ctxview.formats.transcript.model import Absence, Dialect, LogPart, Record, TranscriptLog
+from ctxview.formats.transcript.model import Absence, Dialect, LiveContext, LogPart, Record, TranscriptLog
 from ctxview.formats.transcript.records import records_of
 
 LONGEST_TEXT = 64 * 1024
@@ -92,18 +92,33 @@ def text_of(dialect: Dialect, value: Record, part: LogPart) -> str:
     return claude_texts.part_text(value, part)
 
 
-def history_rows(
-    stream: FileHistoryStream, dialect: Dialect, absent: dict[int, Absence]
-) -> HistoryTranscript:
-    """Return all rows for the History pane; `absent` says by line why the model does not get a row."""
+_REASONS = (None, *Absence)
+
+
+def absent_lines(log: TranscriptLog, context: LiveContext) -> bytes:
+    """Return for each line the number of the reason why the model does not get it; 0 is none.
+
+    Every reading that is kept has one, so it takes a byte a line.
+    """
+    numbers = {why: at for at, why in enumerate(_REASONS)}
+    lines = [(log.rows[row].line, numbers[why]) for row, why in context.absent]
+    found = bytearray(max((line for line, _ in lines if line is not None), default=-1) + 1)
+    for line, number in lines:
+        if line is not None:
+            found[line] = number
+    return bytes(found)
+
+
+def history_rows(stream: FileHistoryStream, dialect: Dialect, absent: bytes) -> HistoryTranscript:
+    """Return all rows for the History pane; `absent` is what `absent_lines` returns."""
 
     def row_of(line: HistoryLine, index: int) -> Row:
         role, kind, text, known = _decoded(line, dialect)
         unseen = None
         if not known and not line.is_blank:
             unseen = "not part of the conversation: only the program's screen uses it"
-        elif line.number in absent:
-            unseen = absent[line.number].value
+        elif line.number is not None and line.number < len(absent):
+            unseen = _REASONS[absent[line.number]]
         broken = line.problem if not line.is_blank and line.value is None else None
         at = line.number if line.number is not None else index
         return Row(at, role, kind, text[:LONGEST_ROW], None, line.origin(), line.size, broken, unseen)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from msgspec import Struct
 
 from ctxview.formats.transcript.model import (
@@ -24,7 +26,8 @@ class _Cut(Struct, frozen=True):
 
     row: int
     history: list[LogPart]
-    absent: list[tuple[int, Absence]]
+    absent: int
+    """The number of rows that were absent."""
     start: LoggedCompaction | None
 
 
@@ -36,18 +39,18 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     absent: list[tuple[int, Absence]] = []
     start: LoggedCompaction | None = None
     cuts: list[_Cut] = []
+    compactions = {each.row: each for each in log.compactions}
     uncertain = None
-    for index in range(end):
-        row = log.rows[index]
+    for index, row in enumerate(islice(log.rows, end)):
         if row.role == "system":
             base = list(row.parts)
         elif row.boundary:
-            cuts.append(_Cut(index, history, absent, start))
+            cuts.append(_Cut(index, history, len(absent), start))
             gone = dict.fromkeys(part.row for part in history)
-            absent = [*absent, *((each, Absence.COMPACTED) for each in gone)]
+            absent += ((each, Absence.COMPACTED) for each in gone)
             kept = _kept_prompts(log, history) if row.source != REPLACED else []
             history = [*kept, *row.parts]
-            start = next((each for each in log.compactions if each.row == index), None)
+            start = compactions.get(index)
         elif row.sort == "event_msg thread_rolled_back":
             turns = int(row.source or 0)
             undone: list[int] = []
@@ -60,27 +63,30 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
                 uncertain = "a compaction was undone with the rolled-back turn that contains it"
             history, last = _rolled_back(log, history, turns)
             undone += last
-            absent = [*absent, *((each, Absence.ROLLED_BACK) for each in dict.fromkeys(undone))]
-        else:
+            absent += ((each, Absence.ROLLED_BACK) for each in dict.fromkeys(undone))
+        elif row.parts:
             history += row.parts
     rows = {part.row for part in history}
     still = [(row, why) for row, why in absent if row not in rows]
     results = {part.call_id for part in history if part.kind is PartKind.RESULT}
     calls = {part.call_id for part in history if part.kind is PartKind.CALL}
     lost = [part for part in history if part.kind is PartKind.RESULT and part.call_id not in calls]
+    unsent = {id(part) for part in lost}
     open_calls = [
         part
         for part in history
         if part.kind is PartKind.CALL and part.call_id is not None and part.call_id not in results
     ]
-    parts = [*base, *(part for part in history if part not in lost)]
+    parts = [*base, *(part for part in history if id(part) not in unsent)]
     rolled = {row for row, why in absent if why is Absence.ROLLED_BACK}
     first = start.row if start is not None else -1
     return LiveContext(
         parts=parts,
         absent=still,
         calls=[each for each in log.calls if first < each.row < end and each.row not in rolled],
-        lineage=[index for index in range(end) if log.rows[index].parts and index not in rolled],
+        lineage=[
+            index for index, row in enumerate(islice(log.rows, end)) if row.parts and index not in rolled
+        ],
         uncertain=uncertain,
         start=start,
         missing_results=open_calls,
@@ -115,8 +121,8 @@ def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tupl
 
 def _without_undone(absent: list[tuple[int, Absence]], cut: _Cut) -> list[tuple[int, Absence]]:
     """Return the rows that are absent without a compaction: those before it, and those rolled back since."""
-    later = (each for each in absent[len(cut.absent) :] if each[1] is Absence.ROLLED_BACK)
-    return [*cut.absent, *later]
+    later = (each for each in absent[cut.absent :] if each[1] is Absence.ROLLED_BACK)
+    return [*absent[: cut.absent], *later]
 
 
 def _turn_starts(log: TranscriptLog, history: list[LogPart], after: int = -1) -> list[int]:

@@ -274,8 +274,9 @@ class CodexReader:
         row.sort = intern(f"event_msg {kind}")
         if kind == "token_count":
             self._token_count(record(payload, "info"), row, index)
-        elif kind == "thread_rolled_back":
+        elif kind in ("thread_rolled_back", "turn_aborted"):
             row.source = str(number(payload, "num_turns") or 0)
+            self.log.turn_ends.append(index)
         elif kind == "task_started" and (window := number(payload, "model_context_window")):
             self.log.window, self.log.window_from = window, "written by the program"
         elif kind == "error":

@@ -114,9 +114,13 @@ def agent_cost(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     The program: totalTokens of a result.
     """
-    estimator = estimator_of(facts.log, facts.profile)
-    results = (part for part in facts.history if part.kind is PartKind.RESULT)
-    sizes = {part.call_id: facts.sizes.of(part) or estimator.tokens(part) for part in results}
+    known = {child.call_id: child for child in facts.log.children if child.tokens is not None}
+    results = (part for part in facts.history if part.call_id in known) if known else ()
+    sizes = {
+        part.call_id: facts.sizes.of(part) or facts.estimator.tokens(part)
+        for part in results
+        if part.kind is PartKind.RESULT
+    }
     for child in facts.log.children:
         if child.tokens is not None:
             brought = sizes.get(child.call_id, 0)

@@ -301,7 +301,8 @@ def rolled_back(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     gone = [row for row, why in facts.context.absent if why is Absence.ROLLED_BACK]
     if gone:
-        calls = sum(call.row in gone for call in facts.log.calls)
+        rows = set(gone)
+        calls = sum(call.row in rows for call in facts.log.calls)
         text = f"{counted(len(gone), 'row')} of {counted(calls, 'call')} were rolled back"
         yield Hit(facts.log.origin(gone[0]), text)
 
@@ -332,6 +333,8 @@ def usage_on_several_rows(facts: TranscriptFacts) -> Iterator[Hit]:
 
 
 def neighbours(facts: TranscriptFacts) -> Iterator[tuple[ModelCall, ModelCall]]:
-    for call in facts.log.calls:
-        if call.previous is not None and call.row < facts.end:
-            yield facts.log.calls[call.previous], call
+    """Yield every call up to this moment with the one that it continues."""
+    calls, end = facts.log.calls, facts.end
+    for call in calls:
+        if call.previous is not None and call.row < end:
+            yield calls[call.previous], call

@@ -9,8 +9,8 @@ from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Absence, Mark, PartKind
 from ctxview.formats.transcript.state import size_after, size_before
-from ctxview.formats.transcript.state.gaps import lost_tasks
-from ctxview.formats.transcript.state.references import FILE_TOOLS
+from ctxview.formats.transcript.state.gaps import edited_before, lost_tasks
+from ctxview.formats.transcript.state.references import EDITING_TOOLS
 
 
 @rule("TRM001", name="compaction", severity=Severity.INFO)
@@ -101,21 +101,14 @@ def edited_unread(facts: TranscriptFacts) -> Iterator[Hit]:
     start = facts.context.start
     if start is None:
         return
-    edits = ("edited", "written")
-    before = {
-        part.about
-        for index in facts.context.lineage
-        if index < start.row
-        for part in facts.log.rows[index].parts
-        if part.kind is PartKind.CALL and FILE_TOOLS.get(part.tool or "") in edits
-    }
+    before = edited_before(facts, start.row)
     known: set[str | None] = set()
     for part in facts.context.parts:
         if part.row <= start.row:
             continue
         if part.kind is PartKind.REMINDER or (part.kind is PartKind.CALL and part.tool == "Read"):
             known.add(part.about)
-        elif part.kind is PartKind.CALL and FILE_TOOLS.get(part.tool or "") in edits:
+        elif part.kind is PartKind.CALL and part.tool in EDITING_TOOLS:
             if part.about in before and part.about not in known:
                 text = f"{part.about} is edited after the compaction and was not read again"
                 yield Hit(facts.log.origin(part.row), text)

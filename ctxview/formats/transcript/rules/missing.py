@@ -31,11 +31,11 @@ def preview_only(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    opened = [part for part in facts.history if part.kind is PartKind.CALL and part.about]
-    for part in facts.history:
-        if part.mark is Mark.PERSISTED and not any(
-            (part.detail or "?") in (each.about or "") for each in opened if each.row > part.row
-        ):
+    previews = [part for part in facts.noted if part.mark is Mark.PERSISTED]
+    calls = facts.history if previews else ()
+    opened = [part for part in calls if part.kind is PartKind.CALL and part.about]
+    for part in previews:
+        if not any((part.detail or "?") in (each.about or "") for each in opened if each.row > part.row):
             name = part.about or part.tool or "the call"
             yield Hit(facts.log.origin(part.row), f"only a preview of {name} was seen: {part.detail}")
 
@@ -60,7 +60,7 @@ def output_gone(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.history:
+    for part in facts.noted:
         name = facts.persisted_name(part) if part.mark is Mark.PERSISTED else None
         if name is not None and name not in facts.beside:
             yield Hit(facts.log.origin(part.row), f"{name} is not beside the session")
@@ -85,7 +85,7 @@ def cut_result(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.history:
+    for part in facts.noted:
         if part.mark in (Mark.PARTIAL, Mark.CUT):
             shown = int((part.detail or "0").split()[0].replace(",", "") or 0) if part.lost else 0
             severity = Severity.WARNING if part.lost > shown > 0 else None
@@ -145,7 +145,7 @@ def refused_edit(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.history:
+    for part in facts.noted:
         if part.error and ("has not been read yet" in part.error or "modified since read" in part.error):
             yield Hit(facts.log.origin(part.row), f"{part.about}: {part.error[:80]}")
 

@@ -125,7 +125,7 @@ def same_failure(facts: TranscriptFacts) -> Iterator[Hit]:
     Observed in sessions of Claude Code.
     """
     seen: Counter[tuple[str | None, str | None, str]] = Counter()
-    for part in facts.history:
+    for part in facts.noted:
         if part.error is not None:
             key = part.tool, part.about, part.error
             seen[key] += 1
@@ -153,7 +153,7 @@ def refused_by_person(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    for part in facts.history:
+    for part in facts.noted:
         if part.mark is Mark.REFUSED:
             yield Hit(facts.log.origin(part.row), f"the model was given: {(part.detail or '')[:100]}")
 
@@ -202,14 +202,15 @@ def time_goes_back(facts: TranscriptFacts) -> Iterator[Hit]:
     Observed: small steps in 10 of 38 files.
     """
     before = ""
+    rows, limit = facts.log.rows, facts.profile.limits.time_back_seconds
     for index in facts.context.lineage:
-        row = facts.log.rows[index]
+        row = rows[index]
         if row.role not in ("user", "assistant") or row.time is None:
             continue
         # Times of one form are in order as texts, which is much faster to see.
         first, now = (parse_time(before), parse_time(row.time)) if row.time < before else (None, None)
         seconds = (first - now).total_seconds() if first is not None and now is not None else 0
-        if seconds > facts.profile.limits.time_back_seconds:
+        if seconds > limit:
             yield Hit(facts.log.origin(index), f"the time goes back by {seconds / 60:,.0f} minutes")
         before = row.time
 
@@ -238,7 +239,8 @@ def aborted_with_open_calls(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in rollouts of Codex: five calls at once.
     """
-    aborted = [at for at, row in enumerate(facts.log.rows) if row.sort == "event_msg turn_aborted"]
+    rows = facts.log.rows
+    aborted = [at for at in facts.log.turn_ends if rows[at].sort == "event_msg turn_aborted"]
     for start, at in zip([-1, *aborted], aborted, strict=False):
         left = [part for part in facts.context.missing_results if start < part.row < at]
         if left and at < facts.end:

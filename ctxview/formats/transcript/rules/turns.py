@@ -33,16 +33,18 @@ def baseline_jumped(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Measured: 39,000 tokens less after a switch of the model.
     """
+    least = facts.profile.limits.baseline_jump
     for before, call in neighbours(facts):
         if before.sent is None or call.sent is None or not before.output_known:
             continue
-        if facts.log.compacted_between(before.row, call.row):
+        growth = call.sent - before.sent - (before.out or 0)
+        if 0 <= growth <= least or facts.log.compacted_between(before.row, call.row):
             continue
         parts = [part for row in facts.log.rows[before.row : call.row] for part in row.parts]
         given = sum(facts.estimator.tokens(part) for part in parts if part.kind not in MADE_BY_MODEL)
-        jump = call.sent - before.sent - (before.out or 0) - given
+        jump = growth - given
         fell = jump < 0 and before.model == call.model  # TRW006 says so
-        if abs(jump) > max(facts.profile.limits.baseline_jump, given) and not fell:
+        if abs(jump) > max(least, given) and not fell:
             text = f"call {call.number} was sent {jump:+,} tokens beyond the rows before it"
             yield Hit(facts.log.origin(call.row), text)
 
@@ -74,7 +76,7 @@ def large_turn(facts: TranscriptFacts) -> Iterator[Hit]:
     for turn in turn_growth(facts):
         percent = 100 * turn.tokens // size if size else 0
         if percent >= facts.profile.limits.turn_percent:
-            causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts))
+            causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts(facts)))
             text = f"turn {turn.turn} added {turn.tokens:,} tokens, {percent} % of the window: {causes}"
             yield Hit(facts.log.origin(turn.row), text)
 

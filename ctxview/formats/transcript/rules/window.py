@@ -194,17 +194,18 @@ def shrunk_context(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Measured in sessions of Claude Code.
     """
-    undone = [at for at, row in enumerate(facts.log.rows) if row.sort == "event_msg thread_rolled_back"]
+    rows = facts.log.rows
+    undone = [at for at in facts.log.turn_ends if rows[at].sort == "event_msg thread_rolled_back"]
+    least, codex = facts.profile.limits.shrunk_tokens, facts.log.dialect is Dialect.CODEX
     for before, call in neighbours(facts):
         if before.sent is None or call.sent is None or before.model != call.model:
             continue
-        known = facts.log.compacted_between(before.row, call.row)
-        known = known or any(before.row < row < call.row for row in undone)
         fell = before.sent - call.sent
         # Codex drops the reasoning of earlier turns.
-        if facts.log.dialect is Dialect.CODEX and before.turn != call.turn:
+        if fell <= least or (codex and before.turn != call.turn):
             continue
-        if fell > facts.profile.limits.shrunk_tokens and not known:
+        known = facts.log.compacted_between(before.row, call.row)
+        if not known and not any(before.row < row < call.row for row in undone):
             text = (
                 f"call {call.number} was sent {fell:,} tokens less than the one before, and no row says why"
             )
@@ -234,11 +235,12 @@ def cache_built_anew(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     if not any(call.cached for call in facts.log.calls):
         return
+    least = facts.profile.limits.cache_fell
     for before, call in neighbours(facts):
         if before.sent is None or call.cached is None or not before.cached:
             continue
         fell = min(before.sent, call.sent or 0) - call.cached
-        if fell <= facts.profile.limits.cache_fell:
+        if fell <= least:
             continue
         cause = None
         first, last = parse_time(before.time or ""), parse_time(call.time or "")

@@ -185,11 +185,10 @@ def _events(facts: TranscriptFacts) -> list[Callable[[], Event]]:
     for index, why in facts.context.absent:
         if why is Absence.DEAD and log.rows[index].prompt:
             found.append((index, partial(_branch_event, facts, index)))
-    for index, row in enumerate(log.rows):
-        if row.sort == "event_msg thread_rolled_back":
-            found.append(
-                (index, partial(_row_event, log, index, "branch", f"{row.source} turns rolled back"))
-            )
+    for index in log.turn_ends:
+        if log.rows[index].sort == "event_msg thread_rolled_back":
+            label = f"{log.rows[index].source} turns rolled back"
+            found.append((index, partial(_row_event, log, index, "branch", label)))
     found.sort(key=lambda each: each[0])
     return [make for at, make in found if at < last]
 
@@ -217,7 +216,7 @@ def _compaction_event(facts: TranscriptFacts, cut: LoggedCompaction) -> Event:
 
 
 def _turn_event(facts: TranscriptFacts, turn: TurnGrowth) -> Event:
-    causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts))
+    causes = "; ".join(f"{name} {tokens:,}" for name, tokens in largest(facts, turn.parts(facts)))
     label = f"turn {turn.turn}: {turn.tokens:+,} tokens" + (f": {causes}" if causes else "")
     return _row_event(facts.log, turn.row, "turn", label)
 

@@ -11,7 +11,7 @@ from ctxview.formats.kit.state_parts import left_out_gap, make_gap
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions, named_files, vanished_texts
 from ctxview.formats.transcript.model import Dialect, Mark, PartKind
-from ctxview.formats.transcript.state.references import FILE_TOOLS
+from ctxview.formats.transcript.state.references import EDITING_TOOLS
 from ctxview.formats.transcript.state.tiers import block_id
 
 _MISSING_WORDS = (
@@ -101,26 +101,18 @@ def _lost(facts: TranscriptFacts) -> Iterator[Gap]:
             yield make_gap(facts.log.name(queued.row), name, Severity.WARNING, "lost", why, place)
 
 
+def edited_before(facts: TranscriptFacts, row: int) -> dict[str, int]:
+    """Return the files that calls before row `row` edited, each with the last of these rows."""
+    edits = (part for part in facts.history if part.tool in EDITING_TOOLS and part.row < row)
+    return {part.about: part.row for part in edits if part.kind is PartKind.CALL and part.about}
+
+
 def unread_edits(facts: TranscriptFacts) -> list[tuple[str, int]]:
     """Return the files edited before the last compaction and not read or attached since, with the row."""
     start = facts.context.start
     if start is None:
         return []
-    edited: dict[str, int] = {}
-    for index in facts.context.lineage:
-        if index >= start.row:
-            break
-        for part in facts.log.rows[index].parts:
-            if (
-                part.kind is PartKind.CALL
-                and part.about
-                and FILE_TOOLS.get(part.tool or "")
-                in (
-                    "edited",
-                    "written",
-                )
-            ):
-                edited[part.about] = index
+    edited = edited_before(facts, start.row)
     known = {
         part.about
         for part in facts.context.parts

@@ -20,6 +20,7 @@ FILE_TOOLS = {
     "write": "written",
     "multiedit": "edited",
 }
+EDITING_TOOLS = frozenset(tool for tool, use in FILE_TOOLS.items() if use != "read")
 
 
 def build_refs(facts: TranscriptFacts) -> tuple[Ref, ...]:
