@@ -52,6 +52,18 @@ class FileLine(NamedTuple):
         return len(self.content) < self.end - self.start
 
 
+class LineRun(NamedTuple):
+    """Lines in a row, with their carriage returns and without their newlines; `start` is that of the first.
+
+    With `end`, the run is one line of its own kind: it has no newline, or may be longer than what is here.
+    """
+
+    number: int
+    start: int
+    lines: list[bytes]
+    end: int | None = None
+
+
 def never_cancelled() -> bool:
     """Return False, for work that is never cancelled."""
     return False
@@ -160,6 +172,12 @@ class LineFile:
             if stop is not None and line.number >= stop:
                 return
             yield line
+
+    def runs(self, first: int = 0, limit: int | None = None) -> Iterator[LineRun]:
+        """Yield the lines from number `first` on in runs, which is faster than one by one."""
+        view = self._view
+        if not first or first < view.lines:
+            yield from _runs(view, view.bounds(first)[0] if first else 0, first, limit)
 
     def tail(self, count: int, reach: int | None = None) -> list[tuple[int, int]]:
         """Return the spans of the last `count` lines in order; needs no index.
@@ -312,19 +330,32 @@ def _view_of_same(before: _View) -> tuple[LineGrowth, _View]:
 
 def _walk(view: _View, start: int, number: int, limit: int | None) -> Iterator[FileLine]:
     """Yield the lines from byte `start`, where line `number` begins."""
+    for run in _runs(view, start, number, limit):
+        start, number = run.start, run.number
+        if run.end is not None:
+            yield FileLine(number, start, run.end, run.lines[0])
+            continue
+        for content in run.lines:
+            following = start + len(content) + 1
+            content = content.removesuffix(b"\r")
+            yield FileLine(number, start, start + len(content), content[:limit])
+            start, number = following, number + 1
+
+
+def _runs(view: _View, start: int, number: int, limit: int | None) -> Iterator[LineRun]:
+    """Yield the lines from byte `start` in runs; `limit` bounds the lines that are longer than a run."""
     while start < view.size:
         run = view.file.read(start, min(start + _RUN, view.size))
         if b"\n" in run:
-            for content in split_at_newlines(run)[:-1]:
-                following = start + len(content) + 1
-                content = content.removesuffix(b"\r")
-                yield FileLine(number, start, start + len(content), content[:limit])
-                start, number = following, number + 1
+            lines = split_at_newlines(run)
+            rest = lines.pop()
+            yield LineRun(number, start, lines)
+            start, number = start + len(run) - len(rest), number + len(lines)
         elif run:
             newline = view.file.next_newline(start + len(run), view.size)
             _, end = view.trimmed(start, view.size if newline is None else newline)
             content = view.file.read(start, end if limit is None else min(end, start + limit))
-            yield FileLine(number, start, end, content)
+            yield LineRun(number, start, [content], end)
             start, number = (view.size if newline is None else newline) + 1, number + 1
         else:
             return

@@ -17,7 +17,7 @@ from typing import Protocol
 
 from ctxview.core.transcript import END
 from ctxview.files.byte_search import needle_variants
-from ctxview.files.line_file import LineFile, LineGrowth, never_cancelled
+from ctxview.files.line_file import LineFile, LineGrowth, LineRun, never_cancelled
 from ctxview.files.open_file import PrefixDigest
 from ctxview.files.reading import ReadError
 from ctxview.formats.kit.folder import EntryKind, SourceFolder
@@ -230,6 +230,20 @@ class FileHistoryStream:
         if held is not None:
             held.ending = max(0, self._lines.size - held.end)
             yield held
+
+    def runs(self, first: int = 0) -> Iterator[LineRun]:
+        """Yield every line from `first` on in runs; `line_of` makes lines of them."""
+        return self._lines.runs(first, limit=LONGEST_DECODED)
+
+    def line_of(self, run: LineRun, number: int, start: int, content: bytes) -> HistoryLine:
+        """Return a line of a run."""
+        if run.end is None:
+            trimmed = content.removesuffix(b"\r")
+            end, ending = start + len(trimmed), 1 + len(content) - len(trimmed)
+            return HistoryLine(self.name, self._file, number, start, end, trimmed, ending)
+        following = min(self._lines.size, run.end + 2)
+        ending = self._lines.read(run.end, following).find(b"\n") + 1
+        return HistoryLine(self.name, self._file, number, start, run.end, content, ending)
 
     def index(self, cancelled: Cancelled = never_cancelled, report: Report | None = None, /) -> None:
         self._lines.index(cancelled, report)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Protocol
 
+import orjson
 from msgspec.structs import asdict
 
 from ctxview.core.origin import Origin
@@ -35,6 +36,7 @@ SMALL = 4 * 1024 * 1024
 MOST_AT_END = 16 * 1024 * 1024
 END_WITHOUT_CUT = 2 * 1024 * 1024
 """How much of the end is read first when there is no compaction in reach."""
+_BRACE = ord("}")
 _CUTS = {Dialect.CLAUDE_CODE: b'"compact_boundary"', Dialect.CODEX: b'"compacted"'}
 
 
@@ -87,14 +89,37 @@ class LogPass(SlicedPass):
         if self._next:
             # Only numbered lines can be reached by their number.
             self.stream.index()
-        for line in self.stream.scan(self._next):
-            take_line(self.reader, line)
-            self._torn = not line.ending and not line.is_blank
-            self._next += 1
-            self._done += line.size + line.ending
-            if clock.due(line.size):
-                yield self._done
+        add = self.reader.add
+        for run in self.stream.runs(self._next):
+            start = run.start
+            for content in run.lines:
+                end = start + len(content)
+                value = _plain_record(content) if run.end is None else None
+                if value is not None:
+                    add(value, start, end, self._next)
+                else:
+                    line = self.stream.line_of(run, self._next, start, content)
+                    take_line(self.reader, line)
+                    self._torn = not line.ending and not line.is_blank
+                    end = line.end + line.ending - 1
+                self._next += 1
+                self._done += end - start + 1
+                if clock.due(end - start):
+                    yield self._done
+                start = end + 1
         finish(self.reader)
+
+
+def _plain_record(content: bytes) -> Record | None:
+    """Return the record of a line that is nothing but one; None for any other line."""
+    if len(content) > SMALL:
+        return None
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return None
+    # What ends with the brace has no carriage return.
+    return value if type(value) is dict and content[-1] == _BRACE else None
 
 
 def take_line(reader: RowReader, line: HistoryLine) -> None:

@@ -81,7 +81,7 @@ class LogPart(Struct, eq=False, gc=False):
     """How many characters or lines of the whole the model did not get, where that is known."""
     images: int = 0
     digest: int = 0
-    """A hash of the text; equal texts have equal ones. 0 when it is short."""
+    """A hash of the text, for comparing requests; equal texts have equal ones. 0 when it is short."""
     cache: int = 0
     """The minutes of a cache breakpoint behind this part; 0 without one."""
 

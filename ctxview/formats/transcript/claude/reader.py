@@ -25,7 +25,6 @@ from ctxview.formats.transcript.values import (
     about_of,
     content_text,
     cut_output,
-    digest_of,
     image_count,
     is_image,
     json_text,
@@ -143,7 +142,6 @@ class ClaudeCodeReader:
             elif row.meta:
                 kind, segment = PartKind.REMINDER, "skills" if row.source else "user"
             part = LogPart(index, place, kind, segment, len(words), images=int(is_image(block)))
-            part.digest = digest_of(words)
             if words.startswith(_REFUSED):
                 part.mark, part.detail = Mark.REFUSED, words[:200]
             yield part
@@ -154,7 +152,7 @@ class ClaudeCodeReader:
         tool, about, ranged = self._tools.get(call_id or "", (None, None, False))
         segment = "images" if images and not words else "tool results"
         part = LogPart(index, place, PartKind.RESULT, segment, len(words), call_id, tool, about)
-        part.images, part.digest = images, digest_of(words)
+        part.images = images
         if block.get("is_error") is True or words.startswith("<tool_use_error>"):
             part.error = words.replace("<tool_use_error>", "").replace("</tool_use_error>", "")[:200]
         if (persisted := persisted_output(words)) is not None:
@@ -231,7 +229,7 @@ class ClaudeCodeReader:
             if not words:
                 part.mark = Mark.ENCRYPTED
             return part
-        return LogPart(index, place, PartKind.ANSWER, "assistant", len(words), digest=digest_of(words))
+        return LogPart(index, place, PartKind.ANSWER, "assistant", len(words))
 
     def _note_tool(self, part: LogPart, arguments: Record) -> None:
         tool, call_id = part.tool or "", part.call_id or ""
@@ -294,7 +292,6 @@ class ClaudeCodeReader:
         about = text(attachment, "filename") or text(attachment, "path") or kind
         words = attachment_text(attachment)
         part = LogPart(index, 0, PartKind.REMINDER, "attachments", len(words), None, kind, about)
-        part.digest = digest_of(words)
         if kind == "nested_memory":
             part.kind, part.segment = PartKind.MEMORY, "memory"
         elif kind in _SKILLS:

@@ -27,7 +27,6 @@ from ctxview.formats.transcript.values import (
     about_of,
     content_text,
     cut_output,
-    digest_of,
     image_count,
     json_text,
     number,
@@ -192,7 +191,6 @@ class CodexReader:
             return
         row.role = role
         part = LogPart(index, place, PartKind.PROMPT, "user", len(words), images=images)
-        part.digest = digest_of(words)
         if role == "assistant":
             part.kind, part.segment = PartKind.ANSWER, "assistant"
         elif role == "developer":
@@ -238,7 +236,7 @@ class CodexReader:
         words, call_id = content_text(output), text(item, "call_id")
         tool, about = self._tools.get(call_id or "", (None, None))
         part = LogPart(index, place, PartKind.RESULT, "tool results", len(words), call_id, tool, about)
-        part.images, part.digest = image_count(output), digest_of(words)
+        part.images = image_count(output)
         if (cut := cut_output(words)) is not None:
             part.mark, part.detail = Mark.CUT, cut
         elif words.startswith("aborted"):

@@ -12,6 +12,7 @@ from ctxview.core.origin import Origin
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.rules.chain import neighbours
+from ctxview.formats.transcript.values import LONG
 
 
 @rule("TRW001", name="window-nearly-full", severity=Severity.WARNING)
@@ -334,12 +335,16 @@ def images(facts: TranscriptFacts) -> Iterator[Hit]:
 
 
 def _repeated(facts: TranscriptFacts, kinds: tuple[PartKind, ...], words: str) -> Iterator[Hit]:
-    seen: dict[int, LogPart] = {}
+    seen: dict[int, list[LogPart]] = defaultdict(list)
     for part in facts.context.parts:
-        if part.kind not in kinds or not part.digest:
+        if part.kind not in kinds or part.size < LONG:
             continue
-        first = seen.setdefault(part.digest, part)
-        if first is not part and first.size == part.size:
+        alike = seen[part.size]
+        text = facts.texts.whole(part) if alike else ""
+        first = next((each for each in alike if facts.texts.whole(each) == text), None)
+        if first is None:
+            alike.append(part)
+        else:
             tokens = facts.sizes.of(part)
             text = f"{words} {facts.log.name(first.row)}: {tokens:,} tokens are sent twice"
             yield Hit(facts.log.origin(part.row), text)
