@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -126,15 +126,13 @@ class TranscriptFacts:
     @cached_property
     def lost_prompts(self) -> Sequence[LogPart]:
         """The prompts of a person that were compacted away or rolled back."""
-        gone = (row for row, why in self.context.absent if why in (Absence.COMPACTED, Absence.ROLLED_BACK))
-        return self._prompts(part for row in gone for part in self.log.rows[row].parts)
+        rows = map(self.log.rows.__getitem__, self.context.gone(Absence.COMPACTED, Absence.ROLLED_BACK))
+        return [part for row in rows if row.prompt for part in row.parts if part.kind is PartKind.PROMPT]
 
     @cached_property
     def live_prompts(self) -> Sequence[LogPart]:
-        return self._prompts(self.context.parts)
-
-    def _prompts(self, parts: Iterable[LogPart]) -> Sequence[LogPart]:
-        return [part for part in parts if part.kind is PartKind.PROMPT and self.log.rows[part.row].prompt]
+        rows = self.log.rows
+        return [part for part in self.context.parts if part.kind is PartKind.PROMPT and rows[part.row].prompt]
 
     @property
     def left_out(self) -> Iterator[str]:

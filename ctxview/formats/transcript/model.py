@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from operator import attrgetter
 
 from msgspec import Struct, field
@@ -340,8 +341,8 @@ class LiveContext(Struct, eq=False):
     """The context at one moment: the parts that are sent, in their order, and the rows that are not."""
 
     parts: Sequence[LogPart]
-    absent: Sequence[tuple[int, Absence]]
-    """Rows that are not live, and why."""
+    absent: Mapping[Absence, Sequence[int]]
+    """The rows that are not live, by the reason."""
     calls: Sequence[ModelCall]
     """The calls whose answers are in the context, in their order."""
     beside_walk: frozenset[int] = frozenset()
@@ -362,3 +363,8 @@ class LiveContext(Struct, eq=False):
     """Results without their call."""
     dangling: Sequence[tuple[int, str]] = ()
     """Rows that name something of this session that is not there, and its name."""
+
+    def gone(self, *reasons: Absence) -> Sequence[int]:
+        """Return the rows that are not live for one of some reasons, in the order of the file."""
+        found = [self.absent.get(why, ()) for why in reasons]
+        return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))

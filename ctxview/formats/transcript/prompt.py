@@ -31,7 +31,7 @@ def build_prompt(facts: TranscriptFacts) -> Prompt:
             counted_by="inferred from the first call",
         )
         messages.append(PromptMessage("system", absent=cut, in_text=False))
-    gone = [row for row, why in facts.context.absent if why is Absence.COMPACTED]
+    gone = facts.context.gone(Absence.COMPACTED)
     role, parts = "", list[PromptPart]()
     if gone:
         what = f"{len(gone):,} rows"

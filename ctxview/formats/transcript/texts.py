@@ -100,12 +100,13 @@ def absent_lines(log: TranscriptLog, context: LiveContext) -> bytes:
 
     Every reading that is kept has one, so it takes a byte a line.
     """
-    numbers = {why: at for at, why in enumerate(_REASONS)}
-    lines = [(log.rows[row].line, numbers[why]) for row, why in context.absent]
-    found = bytearray(max((line for line, _ in lines if line is not None), default=-1) + 1)
-    for line, number in lines:
-        if line is not None:
-            found[line] = number
+    rows = log.rows
+    found = bytearray((rows[-1].line or 0) + 1 if rows else 0)
+    for why, gone in context.absent.items():
+        number = _REASONS.index(why)
+        for row in gone:
+            if (line := rows[row].line) is not None:
+                found[line] = number
     return bytes(found)
 
 

@@ -16,16 +16,14 @@ _ABOUT = ("file_path", "notebook_path", "path", "filePath", "workdir", "url", "p
 
 def text(value: JsonValue, name: str) -> str | None:
     """Return a member that is a non-empty text."""
-    if not isinstance(value, dict):
-        return None
-    found = value.get(name)
-    return found if isinstance(found, str) and found else None
+    found = value.get(name) if type(value) is dict else None
+    return found if type(found) is str and found else None
 
 
 def number(value: JsonValue, name: str) -> int | None:
     """Return a member that is a whole number."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    found = value.get(name) if type(value) is dict else None
+    return found if type(found) is int else None
 
 
 def record(value: JsonValue, name: str) -> Record:
@@ -60,12 +58,15 @@ def content_text(content: JsonValue) -> str:
         return content
     if not isinstance(content, list):
         return "" if content is None else json_text(content)
-    return "\n".join(filter(None, map(_block_text, content)))
+    return "\n".join(filter(None, map(block_text, content)))
 
 
-def _block_text(block: JsonValue) -> str:
+def block_text(block: JsonValue) -> str:
+    """Return the text of one block of a content."""
     if isinstance(block, str):
         return block
+    if block is None:
+        return ""
     for name in ("text", "thinking", "refusal"):
         if (found := text(block, name)) is not None:
             return found

@@ -164,7 +164,7 @@ class WholeLogSource(ABC):
     def _reading(self, revision: int, lens: Lens) -> Reading:
         facts = self.facts(revision, lens)
         linked = lens.hurry is not Hurry.LINKS
-        absent = {row: why.value for row, why in facts.context.absent}
+        absent = {row: why.value for why, rows in facts.context.absent.items() for row in rows}
         rows = HeldRows(self.held, self.texts, self.history(facts), absent)
         title = facts.log.facts.get("title", self.title)
         state = build_state(facts, title, self.revisions[revision].label, rows, linked=linked)

@@ -204,8 +204,8 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
     graph = graph_of(log, alone=alone).at(end)
     leaf = _leaf_of_call(log, graph, call) if call is not None else _leaf(graph)
     if leaf is None:
-        absent = [(index, Absence.SIDE) for index in range(end) if log.rows[index].in_context]
-        return LiveContext((), absent, ())
+        absent = [index for index in range(end) if log.rows[index].in_context]
+        return LiveContext((), {Absence.SIDE: absent}, ())
     stretches = [_stretch(graph, leaf)]
     first = stretches[0]
     start = _cut_at(log, first.boundary)
@@ -333,7 +333,7 @@ def _calls_in(log: TranscriptLog, rows: Iterable[int]) -> list[ModelCall]:
     return [call for call in log.calls if call.id in messages]
 
 
-def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> list[tuple[int, Absence]]:
+def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> dict[Absence, list[int]]:
     rows, on_the_way = graph.rows, live | compacted
     known = {rows[index].message for index in on_the_way if rows[index].message}
     roots: dict[int, int] = {}
@@ -346,13 +346,12 @@ def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> list[tuple[
         roots[index] = roots.get(over, index)
         if rows[index].message in known:
             copies.add(roots[index])
-    found: list[tuple[int, Absence]] = []
+    found: dict[Absence, list[int]] = defaultdict(list)
     for index in absent:
         if not graph.main[index]:
-            why = Absence.SIDE
+            found[Absence.SIDE].append(index)
         elif index in compacted:
-            why = Absence.COMPACTED
+            found[Absence.COMPACTED].append(index)
         else:
-            why = Absence.SUPERSEDED if roots[index] in copies else Absence.DEAD
-        found.append((index, why))
-    return found
+            found[Absence.SUPERSEDED if roots[index] in copies else Absence.DEAD].append(index)
+    return dict(found)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from sys import intern
 
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.claude.texts import attachment_text, context_dump
@@ -23,6 +24,7 @@ from ctxview.formats.transcript.model import (
 )
 from ctxview.formats.transcript.values import (
     about_of,
+    block_text,
     content_text,
     cut_output,
     image_count,
@@ -69,6 +71,20 @@ class ClaudeCodeReader:
         self._ids: dict[str, int] = {}
         self._named: set[tuple[str, str]] = set()
         self._turn = 0
+        self._takers: dict[str, Callable[[Record, TranscriptRow, int], None]] = {
+            "user": self._take_user,
+            "assistant": self._take_assistant,
+            "attachment": self._take_attachment,
+            "system": self._take_system,
+            "queue-operation": self._take_queue_operation,
+            "last-prompt": self._take_last_prompt,
+            "permission-mode": self._take_mode,
+            "mode": self._take_mode,
+            "file-history-snapshot": self._take_file_history_snapshot,
+            "summary": self._take_summary,
+            "ai-title": self._take_title,
+            "custom-title": self._take_title,
+        }
         self.alone = False
         """Whether the file is a sub-agent's own: its sidechain is the main line."""
 
@@ -81,21 +97,24 @@ class ClaudeCodeReader:
         return made
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None:
-        log, index = self.log, len(self.log.rows)
-        sort = text(value, "type") or "?"
-        row = TranscriptRow(start, end, sort, line, text(value, "uuid"), text(value, "parentUuid"))
-        row.time = text(value, "timestamp")
+        log = self.log
+        index = len(log.rows)
+        sort = intern(text(value, "type") or "?")
+        name, parent = text(value, "uuid"), text(value, "parentUuid")
+        if parent is not None and (over := self._ids.get(parent)) is not None:
+            # One text for both rows.
+            parent = log.rows[over].id
+        row = TranscriptRow(start, end, sort, line, name, parent, text(value, "timestamp"))
         row.side = value.get("isSidechain") is True
         log.rows.append(row)
-        if row.id is not None and (first := self._ids.setdefault(row.id, index)) != index:
+        if name is not None and (first := self._ids.setdefault(name, index)) != index:
             log.repeated.append((index, first))
             return
         if (session := text(value, "sessionId")) is not None:
             log.sessions[session] += 1
-        if (version := text(value, "version")) is not None:
-            log.versions.setdefault(version, index)
-        take = getattr(self, f"_take_{sort.replace('-', '_')}", None)
-        if take is not None:
+        if (version := text(value, "version")) is not None and version not in log.versions:
+            log.versions[version] = index
+        if (take := self._takers.get(sort)) is not None:
             take(value, row, index)
         elif sort not in SESSION_FACTS:
             count, first = log.unknown.get(sort, (0, index))
@@ -103,9 +122,10 @@ class ClaudeCodeReader:
 
     def _take_user(self, value: Record, row: TranscriptRow, index: int) -> None:
         message = value.get("message")
-        for fact, name in (("cwd", "cwd"), ("branch", "gitBranch")):
-            if (found := text(value, name)) is not None:
-                self.log.facts[fact] = found
+        if (cwd := text(value, "cwd")) is not None:
+            self.log.facts["cwd"] = cwd
+        if (branch := text(value, "gitBranch")) is not None:
+            self.log.facts["branch"] = branch
         if not isinstance(message, dict) or "content" not in message:
             self._malformed(row, "its message has no content")
             return
@@ -114,41 +134,41 @@ class ClaudeCodeReader:
         content = message["content"]
         blocks: list[JsonValue] = content if isinstance(content, list) else [content]
         shown = value.get("toolUseResult")
-        row.parts = tuple(self._user_parts(blocks, row, index, shown, value))
+        row.parts = tuple(
+            self._result(block, index, place, shown)
+            if isinstance(block, dict) and block.get("type") == "tool_result"
+            else self._user_part(block, row, index, place, value)
+            for place, block in enumerate(blocks)
+        )
         results = any(part.kind is PartKind.RESULT for part in row.parts)
         row.prompt = not results and not row.meta and value.get("isCompactSummary") is not True
         if row.prompt and not row.side:
             self._turn += 1
             if "title" not in self.log.facts and isinstance(content, str) and not content.startswith("<"):
                 self.log.facts["title"] = " ".join(content.split())[:80]
-        for block in blocks:
-            self._deliver(content_text([block]))
+        for block in blocks if self.log.queue else ():
+            self._deliver(block_text(block))
         self._read_context_dump(content)
 
-    def _user_parts(
-        self, blocks: list[JsonValue], row: TranscriptRow, index: int, shown: JsonValue, value: Record
-    ) -> Iterator[LogPart]:
-        summary = value.get("isCompactSummary") is True
-        for place, block in enumerate(blocks):
-            if text(block, "type") == "tool_result":
-                yield self._result(record({"b": block}, "b"), index, place, shown)
-                continue
-            words = content_text([block])
-            kind, segment = PartKind.PROMPT, "user"
-            if summary:
-                kind, segment = PartKind.SUMMARY, "summary"
-            elif is_image(block):
-                kind, segment = PartKind.IMAGE, "images"
-            elif row.meta:
-                kind, segment = PartKind.REMINDER, "skills" if row.source else "user"
-            part = LogPart(index, place, kind, segment, len(words), images=int(is_image(block)))
-            if words.startswith(_REFUSED):
-                part.mark, part.detail = Mark.REFUSED, words[:200]
-            yield part
+    def _user_part(
+        self, block: JsonValue, row: TranscriptRow, index: int, place: int, value: Record
+    ) -> LogPart:
+        words, image = block_text(block), is_image(block)
+        kind, segment = PartKind.PROMPT, "user"
+        if value.get("isCompactSummary") is True:
+            kind, segment = PartKind.SUMMARY, "summary"
+        elif image:
+            kind, segment = PartKind.IMAGE, "images"
+        elif row.meta:
+            kind, segment = PartKind.REMINDER, "skills" if row.source else "user"
+        part = LogPart(index, place, kind, segment, len(words), images=int(image))
+        if words.startswith(_REFUSED):
+            part.mark, part.detail = Mark.REFUSED, words[:200]
+        return part
 
     def _result(self, block: Record, index: int, place: int, shown: JsonValue) -> LogPart:
-        words, call_id = content_text(block.get("content")), text(block, "tool_use_id")
-        images = image_count(block.get("content"))
+        content, call_id = block.get("content"), text(block, "tool_use_id")
+        words, images = content_text(content), image_count(content)
         tool, about, ranged = self._tools.get(call_id or "", (None, None, False))
         segment = "images" if images and not words else "tool results"
         part = LogPart(index, place, PartKind.RESULT, segment, len(words), call_id, tool, about)
@@ -161,15 +181,15 @@ class ClaudeCodeReader:
             part.mark, part.detail = Mark.UNCHANGED, about
         elif words.startswith(_CLEARED):
             part.mark = Mark.CLEARED
-        elif any(each in words[:200] for each in _REFUSED):
+        elif _REFUSED[0] in words[:200] or _REFUSED[1] in words[:200]:
             part.mark, part.detail = Mark.REFUSED, words[:200]
         elif (cut := cut_output(words)) is not None:
             part.mark, part.detail = Mark.CUT, cut
-        file = record(shown, "file")
-        lines, total = number(file, "numLines"), number(file, "totalLines")
-        if lines is not None and total is not None and lines < total and not ranged:
-            part.mark, part.lost = Mark.PARTIAL, total - lines
-            part.detail = f"{lines:,} of {total:,} lines"
+        if file := record(shown, "file"):
+            lines, total = number(file, "numLines"), number(file, "totalLines")
+            if lines is not None and total is not None and lines < total and not ranged:
+                part.mark, part.lost = Mark.PARTIAL, total - lines
+                part.detail = f"{lines:,} of {total:,} lines"
         if tool == "ExitPlanMode" and (plan := text(shown, "filePath")) is not None:
             self._name_file(index, "plan", plan)
         self._answered(call_id, part, words, shown)
@@ -204,7 +224,7 @@ class ClaudeCodeReader:
                 LogPart(index, 0, PartKind.ANSWER, "assistant", len(words)) for _ in blocks[:1] if words
             )
             return
-        row.parts = tuple(self._answer_part(block, index, place) for place, block in enumerate(blocks))
+        row.parts = tuple([self._answer_part(block, index, place) for place, block in enumerate(blocks)])
         self._note_call(value, message, row, index, model)
 
     def _answer_part(self, block: JsonValue, index: int, place: int) -> LogPart:
@@ -216,14 +236,14 @@ class ClaudeCodeReader:
                 index, place, PartKind.CALL, "tool calls", len(json_text(arguments)), call_id, tool
             )
             part.about = about_of(arguments)
-            ranged = any(name in arguments for name in ("limit", "offset", "pages"))
+            ranged = "limit" in arguments or "offset" in arguments or "pages" in arguments
             if call_id is not None:
                 self._tools[call_id] = tool or "", part.about, ranged
             self._note_tool(part, arguments)
             if ranged:
                 part.detail = f"{arguments.get('offset')} {arguments.get('limit')} {arguments.get('pages')}"
             return part
-        words = content_text([block])
+        words = block_text(block)
         if kind in ("thinking", "redacted_thinking"):
             part = LogPart(index, place, PartKind.THINKING, "thinking", len(words))
             if not words:
@@ -357,10 +377,8 @@ class ClaudeCodeReader:
     def _take_last_prompt(self, value: Record, row: TranscriptRow, _index: int) -> None:
         row.source = text(value, "leafUuid")
 
-    def _take_permission_mode(self, value: Record, _row: TranscriptRow, _index: int) -> None:
+    def _take_mode(self, value: Record, _row: TranscriptRow, _index: int) -> None:
         self.log.facts["mode"] = text(value, "permissionMode") or text(value, "mode") or ""
-
-    _take_mode = _take_permission_mode
 
     def _take_file_history_snapshot(self, value: Record, _row: TranscriptRow, index: int) -> None:
         for path in record(record(value, "snapshot"), "trackedFileBackups"):
@@ -375,11 +393,9 @@ class ClaudeCodeReader:
         if (title := text(value, "summary")) is not None:
             self.log.facts["title"] = title[:120]
 
-    def _take_ai_title(self, value: Record, _row: TranscriptRow, _index: int) -> None:
+    def _take_title(self, value: Record, _row: TranscriptRow, _index: int) -> None:
         if (title := text(value, "aiTitle") or text(value, "title")) is not None:
             self.log.facts["title"] = title[:120]
-
-    _take_custom_title = _take_ai_title
 
     def _read_context_dump(self, content: JsonValue) -> None:
         """Take over what `/context` printed: the window and the parts."""

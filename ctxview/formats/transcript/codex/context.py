@@ -26,8 +26,8 @@ class _Cut(Struct, frozen=True):
 
     row: int
     history: list[LogPart]
-    absent: int
-    """The number of rows that were absent."""
+    compacted: int
+    """The number of rows that were compacted away."""
     start: LoggedCompaction | None
 
 
@@ -36,7 +36,8 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     end = call.row if call is not None else len(log.rows)
     base: list[LogPart] = []
     history: list[LogPart] = []
-    absent: list[tuple[int, Absence]] = []
+    compacted: list[int] = []
+    rolled: list[int] = []
     start: LoggedCompaction | None = None
     cuts: list[_Cut] = []
     compactions = {each.row: each for each in log.compactions}
@@ -45,9 +46,8 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
         if row.role == "system":
             base = list(row.parts)
         elif row.boundary:
-            cuts.append(_Cut(index, history, len(absent), start))
-            gone = dict.fromkeys(part.row for part in history)
-            absent += ((each, Absence.COMPACTED) for each in gone)
+            cuts.append(_Cut(index, history, len(compacted), start))
+            compacted += dict.fromkeys([part.row for part in history])
             kept = _kept_prompts(log, history) if row.source != REPLACED else []
             history = [*kept, *row.parts]
             start = compactions.get(index)
@@ -59,15 +59,19 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
                 turns -= later
                 undone += [part.row for part in history if part.row >= cuts[-1].row]
                 cut = cuts.pop()
-                history, absent, start = cut.history, _without_undone(absent, cut), cut.start
+                del compacted[cut.compacted :]
+                history, start = cut.history, cut.start
                 uncertain = "a compaction was undone with the rolled-back turn that contains it"
             history, last = _rolled_back(log, history, turns)
-            undone += last
-            absent += ((each, Absence.ROLLED_BACK) for each in dict.fromkeys(undone))
+            rolled += dict.fromkeys(undone + last)
         elif row.parts:
             history += row.parts
     rows = {part.row for part in history}
-    still = [(row, why) for row, why in absent if row not in rows]
+    undone_rows = set(rolled)
+    absent = {
+        Absence.COMPACTED: [row for row in dict.fromkeys(compacted) if row not in rows],
+        Absence.ROLLED_BACK: [row for row in rolled if row not in rows],
+    }
     results = {part.call_id for part in history if part.kind is PartKind.RESULT}
     calls = {part.call_id for part in history if part.kind is PartKind.CALL}
     lost = [part for part in history if part.kind is PartKind.RESULT and part.call_id not in calls]
@@ -78,14 +82,13 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
         if part.kind is PartKind.CALL and part.call_id is not None and part.call_id not in results
     ]
     parts = [*base, *(part for part in history if id(part) not in unsent)]
-    rolled = {row for row, why in absent if why is Absence.ROLLED_BACK}
     first = start.row if start is not None else -1
     return LiveContext(
         parts=parts,
-        absent=still,
-        calls=[each for each in log.calls if first < each.row < end and each.row not in rolled],
+        absent=absent,
+        calls=[each for each in log.calls if first < each.row < end and each.row not in undone_rows],
         lineage=[
-            index for index, row in enumerate(islice(log.rows, end)) if row.parts and index not in rolled
+            index for index, row in enumerate(islice(log.rows, end)) if row.parts and index not in undone_rows
         ],
         uncertain=uncertain,
         start=start,
@@ -117,12 +120,6 @@ def _rolled_back(log: TranscriptLog, history: list[LogPart], turns: int) -> tupl
         cut -= 1
     gone = list(dict.fromkeys(part.row for part in history[cut:]))
     return history[:cut], gone
-
-
-def _without_undone(absent: list[tuple[int, Absence]], cut: _Cut) -> list[tuple[int, Absence]]:
-    """Return the rows that are absent without a compaction: those before it, and those rolled back since."""
-    later = (each for each in absent[cut.absent :] if each[1] is Absence.ROLLED_BACK)
-    return [*absent[: cut.absent], *later]
 
 
 def _turn_starts(log: TranscriptLog, history: list[LogPart], after: int = -1) -> list[int]:

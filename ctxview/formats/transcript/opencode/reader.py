@@ -283,16 +283,19 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     live = [at for at in order if at not in left_out]
     parts = [part for at in live for part in log.rows[at].parts]
     kept = set(live)
-    gone = (at for at in range(end) if at not in kept)
-    absent = [(at, Absence.FAILED if at in left_out else Absence.COMPACTED) for at in gone]
+    gone = [at for at in range(end) if at not in kept]
+    absent = {
+        Absence.FAILED: [at for at in gone if at in left_out],
+        Absence.COMPACTED: [at for at in gone if at not in left_out],
+    }
     if call is None and end < len(log.rows):
         parts += [part for part in log.rows[end].parts if part.place < place]
-        absent += [(at, Absence.REVERTED) for at in range(end + bool(place), len(log.rows))]
+        absent[Absence.REVERTED] = list(range(end + bool(place), len(log.rows)))
     stopped = {part.call_id for part in parts if part.detail == INTERRUPTED}
     first = start.row if start is not None else -1
     return LiveContext(
         parts=parts,
-        absent=[each for each in absent if log.rows[each[0]].parts],
+        absent={why: [at for at in rows if log.rows[at].parts] for why, rows in absent.items()},
         calls=[each for each in log.calls if first < each.row < end and each.row not in left_out],
         lineage=[at for at in range(end) if log.rows[at].parts and at not in left_out],
         start=start,

@@ -312,7 +312,7 @@ def part_text(value: JsonValue, part: LogPart) -> str:
 def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     """Return what a request sends: all of its rows, in the order of the prompt."""
     if call is None or not log.requests:
-        return LiveContext((), (), ())
+        return LiveContext((), {}, ())
     request = log.requests[call.number - 1]
     rows = range(request.first, request.answer)
     parts = [part for row in rows for part in log.rows[row].parts]
@@ -326,7 +326,7 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     ]
     return LiveContext(
         parts=parts,
-        absent=(),
+        absent={},
         calls=(call,),
         lineage=[row for row in rows if log.rows[row].parts],
         missing_results=open_calls,

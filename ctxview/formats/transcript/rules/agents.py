@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.formats.transcript.accounting import estimator_of
 from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, PartKind

@@ -83,7 +83,7 @@ def dead_branch(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    dead = [row for row, why in facts.context.absent if why is Absence.DEAD]
+    dead = facts.context.gone(Absence.DEAD)
     if dead:
         size = sum(part.size for row in dead for part in facts.log.rows[row].parts)
         rows, first = counted(len(dead), "row"), facts.log.name(dead[0])
@@ -142,7 +142,7 @@ def written_again(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    old = [row for row, why in facts.context.absent if why is Absence.SUPERSEDED]
+    old = facts.context.gone(Absence.SUPERSEDED)
     if old:
         text = f"{counted(len(old), 'row')} were written again under new ids"
         yield Hit(facts.log.origin(old[0]), text)
@@ -299,7 +299,7 @@ def rolled_back(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     openai/codex.
     """
-    gone = [row for row, why in facts.context.absent if why is Absence.ROLLED_BACK]
+    gone = facts.context.gone(Absence.ROLLED_BACK)
     if gone:
         rows = set(gone)
         calls = sum(call.row in rows for call in facts.log.calls)

@@ -287,8 +287,9 @@ def plan_gone(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     openai/codex.
     """
-    rows = {part.row for part in facts.context.parts}
-    gone = {row for row, why in facts.context.absent if why in (Absence.COMPACTED, Absence.ROLLED_BACK)}
     last = facts.log.todos[-1] if facts.log.todos else None
-    if last is not None and last.tool == "update_plan" and last.row in gone and last.row not in rows:
+    if last is None or last.tool != "update_plan":
+        return
+    live = any(part.row == last.row for part in facts.context.parts)
+    if not live and last.row in facts.context.gone(Absence.COMPACTED, Absence.ROLLED_BACK):
         yield Hit(facts.log.origin(last.row), "the plan is no longer in the context")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
+from operator import itemgetter
 
 from ctxview.core.state import (
     CompactionRecord,
@@ -50,9 +51,9 @@ def build_state(
     facts: TranscriptFacts, title: str, revision: str, transcript: Transcript | None, *, linked: bool
 ) -> ContextState:
     tiers = build_tiers(facts)
-    events = _events(facts) if len(facts.log.requests) != 1 else []
+    count, events = _events(facts) if len(facts.log.requests) != 1 else (0, [])
     not_shown = [*absent_not_shown(facts)]
-    if (count := len(events)) > MOST_EVENTS:
+    if count > MOST_EVENTS:
         not_shown.append(f"only the last {MOST_EVENTS:,} of {count:,} events are on the timeline")
     return ContextState(
         format=NAME,
@@ -79,7 +80,7 @@ def summarised(facts: TranscriptFacts) -> LogSummary:
     calls = [call for call in log.calls if facts.call is None or call.row <= facts.call.row]
     sent = [call.sent for call in calls if call.sent is not None]
     rows = dict.fromkeys(part.row for part in context.parts)
-    dead = [row for row, why in context.absent if why is Absence.DEAD]
+    dead = context.gone(Absence.DEAD)
     return LogSummary(
         dialect=log.dialect.value,
         calls=len(calls),
@@ -162,14 +163,16 @@ def _phase(facts: TranscriptFacts) -> str:
     return "blocked" if stopped and last is not None and last.row == newest else "doing"
 
 
-def _events(facts: TranscriptFacts) -> list[Callable[[], Event]]:
-    """Return what makes each event of the timeline, in the order of the rows: few of many are made."""
+def _events(facts: TranscriptFacts) -> tuple[int, list[Callable[[], Event]]]:
+    """Return the number of events, and what makes each of the last ones, in the order of the rows."""
     log = facts.log
     last = facts.end + 1 if facts.call is not None else facts.end
     found: list[tuple[int, Callable[[], Event]]] = []
     model = version = None
+    older = max(0, log.calls_before(last) - MOST_EVENTS)
     for at, call in enumerate(islice(log.calls, log.calls_before(last))):
-        found.append((call.row, partial(_call_event, log, call, at)))
+        if at >= older:
+            found.append((call.row, partial(_call_event, log, call, at)))
         if model is not None and call.model not in (None, model):
             found.append((call.row, partial(_call_event, log, call, at, "model", f"model {call.model}")))
         model = call.model or model
@@ -182,15 +185,16 @@ def _events(facts: TranscriptFacts) -> list[Callable[[], Event]]:
     for child in log.children:
         label = f"sub-agent {child.kind or ''} {child.agent or ''} {child.status or 'started'}".strip()
         found.append((child.row, partial(_row_event, log, child.row, "child", label)))
-    for index, why in facts.context.absent:
-        if why is Absence.DEAD and log.rows[index].prompt:
+    for index in facts.context.gone(Absence.DEAD):
+        if log.rows[index].prompt:
             found.append((index, partial(_branch_event, facts, index)))
     for index in log.turn_ends:
         if log.rows[index].sort == "event_msg thread_rolled_back":
             label = f"{log.rows[index].source} turns rolled back"
             found.append((index, partial(_row_event, log, index, "branch", label)))
-    found.sort(key=lambda each: each[0])
-    return [make for at, make in found if at < last]
+    found.sort(key=itemgetter(0))
+    made = [make for at, make in found if at < last]
+    return older + len(made), made
 
 
 def _row_event(log: TranscriptLog, row: int, kind: str, label: str) -> Event:
@@ -234,8 +238,8 @@ def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:
     before = facts.log.compactions[at - 1].row if at else -1
     gone = tuple(
         block_id(facts, part)
-        for row, why in facts.context.absent
-        if why is Absence.COMPACTED and row > before
+        for row in facts.context.gone(Absence.COMPACTED)
+        if row > before
         for part in facts.log.rows[row].parts
     )
     summaries = [part for part in facts.context.parts if part.kind is PartKind.SUMMARY]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 
 from ctxview.core.figures import Reason, ReasonKind
@@ -165,17 +165,14 @@ def _answer(facts: TranscriptFacts) -> Iterator[Tier]:
 
 def absent_not_shown(facts: TranscriptFacts) -> Iterator[str]:
     """Say of which kinds only the newest rows are blocks."""
-    for why, count in Counter(why for _, why in facts.context.absent).items():
-        if count > MOST_ABSENT:
+    for why, rows in facts.context.absent.items():
+        if (count := len(rows)) > MOST_ABSENT:
             yield f"only the last {MOST_ABSENT:,} of {count:,} rows are blocks of {_ABSENT[why][1]}"
 
 
 def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
-    rows: dict[Absence, list[int]] = defaultdict(list)
-    for row, why in facts.context.absent:
-        rows[why].append(row)
     for why, (kind, name) in _ABSENT.items():
-        if not rows[why]:
+        if not facts.context.gone(why):
             continue
         blocks = tuple(
             Block(
@@ -190,7 +187,7 @@ def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
                 reason=Reason(kind, _WHY[why], summary=why.value),
                 origin=facts.log.origin(row),
             )
-            for row in rows[why][-MOST_ABSENT:]
+            for row in facts.context.gone(why)[-MOST_ABSENT:]
             for part in facts.log.rows[row].parts
         )
         yield Tier(name, blocks)
