@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from sys import intern
+from collections.abc import Callable
 
 import orjson
 
@@ -74,6 +73,15 @@ class CodexReader:
         """When this file's own session began."""
         self._starts_at: int | None = None
         """The ordinal of the first row that was not copied from the parent."""
+        self._sorts: dict[tuple[str, str], str] = {}
+        self._takers: dict[str, Callable[[Record, TranscriptRow, int], None]] = {
+            "session_meta": self._take_session_meta,
+            "turn_context": self._take_turn_context,
+            "response_item": self._take_response_item,
+            "inter_agent_communication": self._take_inter_agent_communication,
+            "compacted": self._take_compacted,
+            "event_msg": self._take_event_msg,
+        }
 
     def copy(self, log: TranscriptLog) -> CodexReader:
         """Return a reader that continues in `log`, a copy of this one's."""
@@ -85,9 +93,10 @@ class CodexReader:
         return made
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None:
-        log, index = self.log, len(self.log.rows)
+        log = self.log
+        index = len(log.rows)
         sort, payload = row_of(value)
-        row = TranscriptRow(start, end, sort, line, time=text(value, "timestamp"))
+        row = TranscriptRow(start, end, sort, line, None, None, text(value, "timestamp"))
         log.rows.append(row)
         if self._starts_at is not None:
             ordinal = number(value, "ordinal")
@@ -95,18 +104,20 @@ class CodexReader:
                 log.copied = index + 1
         elif self._metas > 1 and row.time is not None and row.time < (self._began or ""):
             log.copied = index + 1
-        if sort == LEGACY_STATE:
-            return
-        if sort not in CODEX_TYPES:
+        take = self._takers.get(sort)
+        if take is not None and isinstance(payload, dict):
+            take(payload, row, index)
+        elif sort not in CODEX_TYPES and sort != LEGACY_STATE:
             count, first = log.unknown.get(sort, (0, index))
             log.unknown[sort] = count + 1, first
         elif not isinstance(payload, dict):
             message = f"this {sort} record has no payload"
             log.problems.append(LineProblem("TRF007", log.origin(index), message))
-        else:
-            take = getattr(self, f"_take_{sort}", None)
-            if take is not None:
-                take(payload, row, index)
+
+    def _sort(self, sort: str, payload: Record) -> str:
+        """Return the type of a row with the type of its payload; every row of a kind has the same text."""
+        key = sort, text(payload, "type") or "?"
+        return self._sorts.get(key) or self._sorts.setdefault(key, " ".join(key))
 
     def _take_session_meta(self, payload: Record, row: TranscriptRow, index: int) -> None:
         log = self.log
@@ -148,47 +159,53 @@ class CodexReader:
             self.log.facts["cwd"] = cwd
 
     def _take_response_item(self, payload: Record, row: TranscriptRow, index: int) -> None:
-        row.sort = intern(f"response_item {text(payload, 'type') or '?'}")
-        row.parts = tuple(self._item_parts(payload, row, index, 0))
+        row.sort = self._sort("response_item", payload)
+        part = self._item_part(payload, row, index, 0)
+        if part is None:
+            return
+        row.parts = (part,)
         if row.prompt:
             self._turn += 1
-            shown = content_text(payload.get("content"))
-            self.log.facts.setdefault("title", " ".join(shown.split())[:80])
-        if any(part.kind in MADE_BY_MODEL for part in row.parts):
+            if "title" not in self.log.facts:
+                shown = content_text(payload.get("content"))
+                self.log.facts["title"] = " ".join(shown.split())[:80]
+        if part.kind in MADE_BY_MODEL:
             self._open.append(index)
 
-    def _item_parts(self, item: Record, row: TranscriptRow, index: int, place: int) -> Iterator[LogPart]:
-        """Yield the part of one item of the history; notes prompts on the row."""
+    def _item_part(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart | None:
+        """Return the part of one item of the history, if it has one; notes prompts on the row."""
         kind = text(item, "type") or ("message" if "role" in item else None)
+        if kind in _OUTPUTS:
+            return self._output(item, row, index, place)
+        if kind in _CALLS or kind in _SERVER_CALLS:
+            return self._call(item, row, index, place)
         if kind == "message":
-            yield from self._message_parts(item, row, index, place)
-        elif kind in _CALLS or kind in _SERVER_CALLS:
-            yield self._call(item, row, index, place)
-        elif kind in _OUTPUTS:
-            yield self._output(item, row, index, place)
-        elif kind == "reasoning":
+            return self._message(item, row, index, place)
+        if kind == "reasoning":
             row.role = "assistant"
-            shown = " ".join(filter(None, (text(each, "text") for each in records(item, "summary"))))
             hidden = text(item, "encrypted_content")
-            part = LogPart(index, place, PartKind.THINKING, "thinking", len(hidden or shown))
             if hidden is not None:
+                part = LogPart(index, place, PartKind.THINKING, "thinking", len(hidden))
                 part.mark, part.detail = Mark.ENCRYPTED, ENCRYPTED_DETAIL
-            yield part
-        elif kind in ("compaction", "context_compaction"):
+                return part
+            shown = " ".join(filter(None, (text(each, "text") for each in records(item, "summary"))))
+            return LogPart(index, place, PartKind.THINKING, "thinking", len(shown))
+        if kind in ("compaction", "context_compaction"):
             row.role = "user"
             hidden = text(item, "encrypted_content") or ""
             part = LogPart(index, place, PartKind.SUMMARY, "summary", len(hidden))
             part.mark, part.detail = Mark.ENCRYPTED, ENCRYPTED_DETAIL
-            yield part
-        elif kind == "agent_message":
+            return part
+        if kind == "agent_message":
             row.role, row.prompt = "user", True
-            yield LogPart(index, place, PartKind.PROMPT, "user", len(json_text(item.get("content"))))
+            return LogPart(index, place, PartKind.PROMPT, "user", len(json_text(item.get("content"))))
+        return None
 
-    def _message_parts(self, item: Record, row: TranscriptRow, index: int, place: int) -> Iterator[LogPart]:
+    def _message(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart | None:
         role, words = text(item, "role"), content_text(item.get("content"))
         images = image_count(item.get("content"))
         if role == "system":
-            return
+            return None
         row.role = role
         part = LogPart(index, place, PartKind.PROMPT, "user", len(words), images=images)
         if role == "assistant":
@@ -203,7 +220,7 @@ class CodexReader:
                 part.mark, part.detail = Mark.REFUSED, words[:200]
         else:
             row.prompt = True
-        yield part
+        return part
 
     def _call(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart:
         row.role = "assistant"
@@ -256,8 +273,8 @@ class CodexReader:
         if isinstance(history, list):
             row.source = REPLACED
             for place, item in enumerate(history):
-                if isinstance(item, dict):
-                    parts += self._item_parts(item, row, index, place)
+                part = self._item_part(item, row, index, place) if isinstance(item, dict) else None
+                parts += (part,) if part is not None else ()
             for part in parts:
                 if part.kind in (PartKind.PROMPT, PartKind.ANSWER):
                     part.kind, part.segment = PartKind.SUMMARY, "summary"
@@ -269,7 +286,7 @@ class CodexReader:
 
     def _take_event_msg(self, payload: Record, row: TranscriptRow, index: int) -> None:
         kind = text(payload, "type") or "?"
-        row.sort = intern(f"event_msg {kind}")
+        row.sort = self._sort("event_msg", payload)
         if kind == "token_count":
             self._token_count(record(payload, "info"), row, index)
         elif kind in ("thread_rolled_back", "turn_aborted"):
