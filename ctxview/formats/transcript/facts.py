@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -105,18 +106,22 @@ class TranscriptFacts:
     def window(self) -> SessionWindow:
         return window_of(self.log, self.profile, self.call)
 
-    @cached_property
-    def turns(self) -> dict[int, int]:
-        """The turn of every row on the lineage."""
-        found, turn, rows = {}, 0, self.log.rows
-        for index in self.context.lineage:
-            turn += rows[index].prompt
-            found[index] = turn
-        return found
+    def turn_of(self, row: int) -> int | None:
+        """Return the turn of a row; None when it is not on the lineage."""
+        lineage = self.context.lineage
+        at = bisect_left(lineage, row)
+        if at == len(lineage) or lineage[at] != row:
+            return None
+        return bisect_right(self._turn_starts, row)
 
     @cached_property
+    def _turn_starts(self) -> Sequence[int]:
+        rows = self.log.rows
+        return [index for index in self.context.lineage if rows[index].prompt]
+
+    @property
     def last_turn(self) -> int:
-        return max(self.turns.values(), default=0)
+        return len(self._turn_starts)
 
     @property
     def end(self) -> int:

@@ -144,7 +144,8 @@ def finish(reader: RowReader) -> None:
         messages = [row for row in log.rows if row.role in ("user", "assistant")]
         alone = bool(messages) and all(row.side for row in messages)
         reader.alone = alone
-        reader.drop_side_calls()
+        if not alone:
+            claude_lineage.drop_side_calls(log)
         mark_placeholders(log)
         claude_lineage.previous_calls(log, alone=reader.alone)
 

@@ -246,6 +246,7 @@ class TranscriptSource:
     def _facts_of(self, revision: int, lens: Lens) -> TranscriptFacts:
         if self._whole():
             reader: RowReader = self._pass.reader
+            self._end = None
         else:
             with self._lock:
                 if self._end is None:

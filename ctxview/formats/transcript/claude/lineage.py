@@ -254,6 +254,17 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
     )
 
 
+def drop_side_calls(log: TranscriptLog) -> None:
+    """Leave out the calls, tasks and agents of sub-agents that wrote into the same file."""
+    if not any(row.side for row in log.rows):
+        return
+    log.calls = [call for call in log.calls if not log.rows[call.row].side]
+    for at, call in enumerate(log.calls):
+        call.number = at + 1
+    log.todos = [change for change in log.todos if not log.rows[change.row].side]
+    log.children = [child for child in log.children if not log.rows[child.row].side]
+
+
 def previous_calls(log: TranscriptLog, *, alone: bool) -> None:
     """Note for every call the one that it continues, which on a branch is not the one before it."""
     graph = graph_of(log, alone=alone)

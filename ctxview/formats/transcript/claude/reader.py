@@ -36,14 +36,13 @@ from ctxview.formats.transcript.values import (
     text,
 )
 
-SESSION_FACTS = frozenset(
+_SESSION_FACTS = frozenset(
     (
-        *("permission-mode", "mode", "ai-title", "custom-title", "agent-name", "agent-setting", "pr-link"),
-        *("frame-link", "worktree-state", "relocated", "bridge-session", "atis-latch", "started", "result"),
-        *("progress", "queue-operation", "last-prompt", "summary", "file-history-snapshot", "system", "tag"),
-        *("attachment", "user", "assistant"),
+        *("agent-name", "agent-setting", "pr-link", "frame-link", "worktree-state", "relocated"),
+        *("bridge-session", "atis-latch", "started", "result", "progress", "tag"),
     )
 )
+"""Types of rows that nothing is taken from."""
 _NOT_SENT = frozenset(("hook_non_blocking_error", "hook_system_message", "command_permissions"))
 _TOOL_LISTS = frozenset(("deferred_tools_delta", "mcp_instructions_delta", "agent_listing_delta"))
 _SKILLS = frozenset(("skill_listing", "invoked_skills", "dynamic_skill"))
@@ -116,16 +115,17 @@ class ClaudeCodeReader:
             log.versions[version] = index
         if (take := self._takers.get(sort)) is not None:
             take(value, row, index)
-        elif sort not in SESSION_FACTS:
+        elif sort not in _SESSION_FACTS:
             count, first = log.unknown.get(sort, (0, index))
             log.unknown[sort] = count + 1, first
 
     def _take_user(self, value: Record, row: TranscriptRow, index: int) -> None:
         message = value.get("message")
+        facts = self.log.facts
         if (cwd := text(value, "cwd")) is not None:
-            self.log.facts["cwd"] = cwd
+            facts["cwd"] = cwd
         if (branch := text(value, "gitBranch")) is not None:
-            self.log.facts["branch"] = branch
+            facts["branch"] = branch
         if not isinstance(message, dict) or "content" not in message:
             self._malformed(row, "its message has no content")
             return
@@ -144,8 +144,8 @@ class ClaudeCodeReader:
         row.prompt = not results and not row.meta and value.get("isCompactSummary") is not True
         if row.prompt and not row.side:
             self._turn += 1
-            if "title" not in self.log.facts and isinstance(content, str) and not content.startswith("<"):
-                self.log.facts["title"] = " ".join(content.split())[:80]
+            if "title" not in facts and isinstance(content, str) and not content.startswith("<"):
+                facts["title"] = " ".join(content.split())[:80]
         for block in blocks if self.log.queue else ():
             self._deliver(block_text(block))
         self._read_context_dump(content)
@@ -291,17 +291,6 @@ class ClaudeCodeReader:
                 call.cache_minutes = 60
             thinking = number(record(usage, "output_tokens_details"), "thinking_tokens")
             call.thinking = thinking if thinking is not None else call.thinking
-
-    def drop_side_calls(self) -> None:
-        """Leave out the calls, tasks and agents of sub-agents that wrote into the same file."""
-        log = self.log
-        if self.alone or not any(row.side for row in log.rows):
-            return
-        log.calls = [call for call in log.calls if not log.rows[call.row].side]
-        for at, call in enumerate(log.calls):
-            call.number = at + 1
-        log.todos = [change for change in log.todos if not log.rows[change.row].side]
-        log.children = [child for child in log.children if not log.rows[child.row].side]
 
     def _take_attachment(self, value: Record, row: TranscriptRow, index: int) -> None:
         attachment = record(value, "attachment")

@@ -265,7 +265,7 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
     if last is not None and last.model:
         yield "model", last.model
     yield "window", f"{facts.window.size:,} ({facts.window.known_by})"
-    if facts.turns:
+    if facts.context.lineage:
         yield "turns", str(facts.last_turn)
     for name in ("cwd", "branch", "forked from", "parent session"):
         if name in log.facts:

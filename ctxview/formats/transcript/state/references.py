@@ -72,7 +72,7 @@ def _named_files(facts: TranscriptFacts) -> Iterator[Ref]:
     """Yield the files that rows name beside their texts: attached ones, and those that a patch changed."""
     rows: dict[tuple[str, str], list[int]] = {}
     for row, kind, name in facts.log.named_files:
-        if row < facts.end and (row in facts.turns or not facts.log.rows[row].in_context):
+        if row < facts.end and (facts.turn_of(row) is not None or not facts.log.rows[row].in_context):
             rows.setdefault((kind, name), []).append(row)
     for (kind, name), found in rows.items():
         used = tuple(map(facts.log.name, found))

@@ -96,7 +96,7 @@ def _baseline(facts: TranscriptFacts) -> Block:
 
 
 def _block(facts: TranscriptFacts, part: LogPart, tier: str, rank: int) -> Block:
-    turn = facts.turns.get(part.row) or None
+    turn = facts.turn_of(part.row) or None
     mark = part.mark
     reason, state = None, None
     if mark is not None:
@@ -180,8 +180,8 @@ def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
                 tier=name,
                 type=part.kind.value,
                 text=facts.texts.text(part, SHORT),
-                round=facts.turns.get(row),
-                age=facts.last_turn - facts.turns[row] if row in facts.turns else None,
+                round=facts.turn_of(row),
+                age=facts.last_turn - turn if (turn := facts.turn_of(row)) is not None else None,
                 tags=tuple(filter(None, (part.tool, part.about))),
                 visible=False,
                 reason=Reason(kind, _WHY[why], summary=why.value),
