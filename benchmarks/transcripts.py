@@ -6,6 +6,7 @@ secrets and deceiving characters is one more figure: it runs in the background a
 
 from __future__ import annotations
 
+import gc
 import sys
 import tempfile
 import time
@@ -20,6 +21,7 @@ from benchmarks.figures import Figure, against, at_most, run
 from benchmarks.session_screen import memory_at_work
 from benchmarks.transcript_data import write_claude, write_codex, write_plain_lines
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.cli import NEW_OBJECTS
 from ctxview.files.line_file import never_cancelled
 from ctxview.formats import Lens
 from ctxview.formats.transcript.source import TranscriptSource
@@ -86,6 +88,7 @@ def _sessions(folder: Path, count: int) -> Path:
 
 
 def _reading(what: str, path: Path, repeat: int) -> Iterator[Figure]:
+    gc.set_threshold(NEW_OBJECTS, 10, 50)  # as the program does
     parse = min(_seconds(lambda: _parse_lines(path)) for _ in range(repeat))
     known, checked = [], []
     for _ in range(repeat):
