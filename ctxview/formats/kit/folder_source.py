@@ -26,6 +26,8 @@ class FolderSource:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._watched: tuple[Path, ...] = ()
+        self._stamps_watched = -1
 
     @property
     def folder(self) -> SourceFolder:
@@ -63,7 +65,12 @@ class FolderSource:
     @property
     def watched(self) -> Sequence[Path]:
         """The folder, every file that was read, and every folder that was listed."""
-        return tuple(dict.fromkeys((self._path, *map(Path, tuple(self.folder.seen.stamps)))))
+        stamps = tuple(self.folder.seen.stamps)
+        # Every drawing of the header asks for them, and making paths of hundreds of names takes long.
+        if len(stamps) != self._stamps_watched:
+            self._watched = tuple(dict.fromkeys((self._path, *map(Path, stamps))))
+            self._stamps_watched = len(stamps)
+        return self._watched
 
     @property
     def held_back(self) -> Sequence[Path]:

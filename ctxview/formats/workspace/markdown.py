@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 FrontValue: TypeAlias = str | tuple[str, ...]
+_FRONT_END = re.compile(r"^(?:---|\.\.\.)\s*?$", re.MULTILINE)
 _KEY = re.compile(r"([A-Za-z_][\w.-]*)\s*:(?:\s+(.*)|$)")
 
 
@@ -173,12 +174,14 @@ class MarkdownDocument(Struct, frozen=True, dict=True, eq=False):
     """The origin of everything in it, when the bytes are not a file but a value inside of one."""
 
     @cached_property
+    def text(self) -> str:
+        """The file as text with plain line ends; a last newline does not begin another line."""
+        text = self.data.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n")
+        return text.removesuffix("\r").replace("\r", " ")
+
+    @cached_property
     def lines(self) -> list[str]:
-        """The lines as text, without their ends; a last newline does not begin another line."""
-        lines = self.data.decode("utf-8", "replace").split("\n")
-        if lines and not lines[-1]:
-            lines.pop()
-        return [line.removesuffix("\r").replace("\r", " ") for line in lines]
+        return self.text.split("\n") if self.data else []
 
     @cached_property
     def starts(self) -> list[int]:
@@ -192,7 +195,9 @@ class MarkdownDocument(Struct, frozen=True, dict=True, eq=False):
 
     @cached_property
     def front(self) -> FrontMatter | None:
-        return read_front_matter(self.lines)
+        # Of hundreds of documents only this is read at the first look.
+        end = _FRONT_END.search(self.text, 3) if self.text.startswith("---") else None
+        return read_front_matter(self.text[: end.end()].split("\n") if end is not None else self.lines)
 
     @property
     def body_line(self) -> int:
@@ -202,7 +207,7 @@ class MarkdownDocument(Struct, frozen=True, dict=True, eq=False):
     @property
     def body(self) -> str:
         """The text after the front matter."""
-        return "\n".join(self.lines[self.body_line :])
+        return "".join(self.text.split("\n", self.body_line)[self.body_line :])
 
     @property
     def is_blank(self) -> bool:
@@ -212,12 +217,18 @@ class MarkdownDocument(Struct, frozen=True, dict=True, eq=False):
         """Return the origin of whole lines, from 1."""
         if self.place is not None:
             return self.place
-        if not self.lines or first < 1:
+        if not self.data or first < 1:
             return Origin(self.file, start=0, end=len(self.data), line=1, column=1)
         end = self.starts[min(last or first, len(self.lines))]
         if end > 0 and self.data[end - 1 : end] == b"\n":
             end -= 1
         return Origin(self.file, None, self.starts[first - 1], end, first, 1)
+
+    @property
+    def whole(self) -> Origin:
+        """The origin of everything, without counting lines: hundreds of documents are in the first look."""
+        end = len(self.data) - self.data.endswith(b"\n")
+        return self.place or Origin(self.file, None, 0, end, 1, 1)
 
     @cached_property
     def parsed(self) -> tuple[tuple[Section, ...], tuple[CodeBlock, ...]]:

@@ -80,7 +80,7 @@ class ContextDocument(Struct, frozen=True, dict=True, eq=False):
         found = self.markdown.front
         return found.text(name) if found is not None else None
 
-    @property
+    @cached_property
     def key(self) -> str | None:
         return self.row.session_key if self.row is not None else self.front("session_key")
 
@@ -92,7 +92,7 @@ class ContextDocument(Struct, frozen=True, dict=True, eq=False):
             return name[len("CONTEXT-") : -len(".md")] if name.startswith("CONTEXT-") else None
         return self.key.partition(":")[0] if self.key else None
 
-    @property
+    @cached_property
     def status(self) -> str:
         """The status as the program reads it: an unknown one means active."""
         written = self.row.status if self.row is not None else self.front("status")

@@ -74,7 +74,7 @@ def _file_block(facts: WorkspaceFacts, file: WorkspaceFile, tier: str, editor: s
         visible=visible,
         reason=reason,
         state=part.state if part is not None and part.state != "whole" else None,
-        origin=document.origin(1, len(document.lines)),
+        origin=document.whole,
         form=whole_form(document, ownership(file.name, editor)),
         rank=_rank(facts, part),
     )
@@ -206,7 +206,7 @@ def _session_block(document: ContextDocument) -> Block:
         visible=False,
         reason=Reason(ReasonKind.NOT_CHOSEN, why),
         state=document.status,
-        origin=document.markdown.origin(1, len(document.markdown.lines)),
+        origin=document.markdown.whole,
     )
 
 

@@ -62,7 +62,7 @@ def build_timeline(facts: WorkspaceFacts, now: int) -> Iterator[Event]:
         updated = document.row.updated_at if document.row is not None else document.front("updated")
         if updated is not None:
             label = f"{document.name} compacted ({document.status})"
-            yield Event(label, "compaction", updated, now, document.markdown.origin())
+            yield Event(label, "compaction", updated, now, document.markdown.whole)
     for turn in facts.survey.turns[-MOST_TURNS:] if facts.survey is not None else ():
         label = f"turn {turn.number}: {turn.context:,} tokens"
         if turn.working_memory is not None:
