@@ -80,6 +80,8 @@ class MessageCheck:
         self._survey = survey
         self._open: dict[str, Origin] = {}
         self._answered: set[str] = set()
+        self._waiting: frozenset[str] = frozenset()
+        """The calls of the last message but results: they may still get theirs."""
 
     def add(self, message: HistoryMessage, origin: Origin) -> None:
         survey = self._survey
@@ -87,7 +89,9 @@ class MessageCheck:
         survey.note_text(message.text)
         for call in message.calls:
             self._open[call] = origin
-        if message.role in ("tool", "tool_result") and message.answers is not None:
+        if message.role not in ("tool", "tool_result"):
+            self._waiting = frozenset(message.calls)
+        elif message.answers is not None:
             call = message.answers
             if self._open.pop(call, None) is not None:
                 self._answered.add(call)
@@ -99,9 +103,10 @@ class MessageCheck:
             survey.fault("HIS003", Hit(origin, "a summary is stored in place of the messages it is about"))
 
     def end(self) -> None:
-        """Report calls without a result; the last message may still wait for one."""
-        for call, origin in list(self._open.items())[:-1]:
-            self._survey.fault("HIS002", Hit(origin, f"the call {quoted(call)} has no result"))
+        """Report calls without a result, unless nothing but results came after them."""
+        for call, origin in self._open.items():
+            if call not in self._waiting:
+                self._survey.fault("HIS002", Hit(origin, f"the call {quoted(call)} has no result"))
 
 
 class HistoryCheck:

@@ -28,6 +28,7 @@ LARGEST_DOCUMENT = 2 * 1024 * 1024
 LARGEST_CONFIG = 1024 * 1024
 MOST_DOCUMENTS = 3000
 DATABASE = "sessions.db"
+CONFIG = "config.json"
 _LEFTOVER = re.compile(r".*\.(?:tmp|lock)|.*~|\.#.*")
 IMPORT = re.compile(r"(?<![\w`@/])@((?:\./)?[\w./-]*\w\.\w{1,6})\b")
 
@@ -251,7 +252,7 @@ _SHOWN_MEMORY = frozenset(
 
 def _settings(folder: SourceFolder) -> WorkspaceSettings:
     """Read the settings that may be shown. All other values, such as keys, are dropped here."""
-    part = folder.read("config.json", LARGEST_CONFIG)
+    part = folder.read(CONFIG, LARGEST_CONFIG)
     try:
         value: JsonValue = parse(part.data).value if part.data is not None else None
     except JsonError:

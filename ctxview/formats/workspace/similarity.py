@@ -119,7 +119,7 @@ def compare(
     if one.normal == other.normal:
         return Likeness.EXACT, 100.0
     small, large = sorted((one, other), key=lambda each: len(each.stems))
-    said = len(small.stems) + len(one.names & other.names)
+    said = len(small.stems) + len(one.names & other.names) + min(len(one.opposites), len(other.opposites))
     if said < 3 or len(large.stems) > 2.5 * len(small.stems) + 2:
         return None
     shared = small.stems & large.stems

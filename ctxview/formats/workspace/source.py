@@ -24,7 +24,7 @@ from ctxview.formats.interface import (
     Revision,
 )
 from ctxview.formats.kit.file_source import Memo
-from ctxview.formats.kit.folder import FolderReading, SourceFolder
+from ctxview.formats.kit.folder import EntryKind, FolderReading, SourceFolder
 from ctxview.formats.kit.folder_source import FolderSource
 from ctxview.formats.kit.history_passes import tallied
 from ctxview.formats.peek import Peek
@@ -35,8 +35,8 @@ from ctxview.formats.workspace.facts import AskedSettings, WorkspaceFacts, wante
 from ctxview.formats.workspace.format import home_of
 from ctxview.formats.workspace.history_checks import HistoryMessage
 from ctxview.formats.workspace.layout import REPOSITORY_FILES, REPOSITORY_FOLDERS
-from ctxview.formats.workspace.model import ContextDocument, Workspace
-from ctxview.formats.workspace.parser import DATABASE, read_workspace
+from ctxview.formats.workspace.model import BOOTSTRAP, ContextDocument, Workspace
+from ctxview.formats.workspace.parser import CONFIG, DATABASE, read_workspace
 from ctxview.formats.workspace.profile import PROFILES, load_profile
 from ctxview.formats.workspace.prompt import build_prompt
 from ctxview.formats.workspace.repository import Repository
@@ -102,15 +102,19 @@ class WorkspaceSource(FolderSource):
     def made_of(self) -> Sequence[Path]:
         """The files to record: not the rest of a repository, and not the keys in the config of a home."""
         workspace = self.workspace
+        names = {file.name.partition("/")[0] if workspace.is_home else file.name for file in workspace.files}
         if not workspace.is_home:
-            names = {*REPOSITORY_FILES, *REPOSITORY_FOLDERS, *(file.name for file in workspace.files)}
-            names = {
-                name
-                for name in names
-                if not name.startswith(tuple(f"{each}/" for each in REPOSITORY_FOLDERS))
+            folders = tuple(f"{each}/" for each in REPOSITORY_FOLDERS)
+            names = {name for name in names if not name.startswith(folders)}
+            names |= REPOSITORY_FILES.keys() | REPOSITORY_FOLDERS.keys()
+        elif workspace.base or self.folder.entry(CONFIG).kind is not EntryKind.ABSENT:
+            own = {*BOOTSTRAP, "HEARTBEAT.md", "CONTEXT.md", "memory", "skills", "events.jsonl"}
+            names |= {
+                "sessions",
+                DATABASE,
+                f"{DATABASE}-wal",
+                *((workspace.base.rstrip("/"),) if workspace.base else own),
             }
-        elif workspace.base:
-            names = {workspace.base.rstrip("/"), "sessions", DATABASE, f"{DATABASE}-wal"}
         else:
             return (self._path,)
         return tuple(self._path / name for name in sorted(names))

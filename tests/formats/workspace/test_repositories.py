@@ -93,6 +93,7 @@ def test_a_folder_of_a_repository_may_name_paths_from_its_top(tmp_path: Path) ->
         ("The API listens on port 3000.", "The API listens on port 3001."),
         ("Run tests with `npm test` before pushing.", "Run tests with `pnpm test` before pushing."),
         ("Use tabs for indentation in Go files.", "Use spaces for indentation in Go files."),
+        ("Use tabs for indentation in all files.", "Use spaces for indentation in all files."),
         ("Keep request bodies below 10,000 bytes.", "Keep request bodies below 50,000 bytes."),
         ("Never force-push to shared branches.", "Force-push to shared branches."),
     ],
@@ -171,6 +172,37 @@ def test_nothing_is_looked_up_outside_the_opened_folder(tmp_path: Path) -> None:
     (tmp_path / "repo" / "outside").symlink_to(tmp_path / "outside")
     lines = [each.origin.line for each in findings(tmp_path / "repo") if each.rule == "WSP011"]
     assert lines == [2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- The toolbar is `src/parts/Toolbar.tsx`.",
+        "- The footer is `src/footer/view.ts`.",
+        "- Read [the guide](docs/guide.md) first.",
+        "@docs/rules.txt",
+    ],
+)
+def test_a_path_is_looked_up_in_links_and_with_every_name(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, {"CLAUDE.md": text + "\n", "src/app.ts": ""}) == [("WSP011", "CLAUDE.md", 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Name it `src/your-part/view.ts`, or `src/foo/bar.ts`, or `src/MyPart.tsx`.",
+        "- Read [the guide](https://example.org/docs/guide.md) or [this](#part/one.md) first.",
+        "- Read [the site](/docs/guide.md), or [the other one](../site/docs/guide.md).",
+    ],
+)
+def test_a_placeholder_or_a_link_that_leaves_the_folder_is_not_stale(text: str, tmp_path: Path) -> None:
+    assert found(tmp_path, {"CLAUDE.md": text + "\n", "src/app.ts": ""}) == []
+
+
+def test_a_secret_in_a_rule_that_is_loaded_on_demand_reaches_the_prompt(tmp_path: Path) -> None:
+    text = "---\nglobs: '*.ts'\n---\n\n- The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a.\n"
+    files = {"AGENTS.md": "- Be brief.\n", ".cursor/rules/a.mdc": text}
+    assert found(tmp_path, files) == [("WSP019", "a.mdc", 5)]
 
 
 def test_the_cost_in_every_turn_is_exact_and_by_agent(tmp_path: Path) -> None:
@@ -262,6 +294,14 @@ def test_a_recording_of_a_repository_has_only_its_instructions(tmp_path: Path) -
 def test_a_recording_of_a_home_leaves_out_its_config(tmp_path: Path) -> None:
     write(tmp_path, changed_home(""))
     assert [path.name for path in _recorded(tmp_path)] == ["sessions", "workspace"]
+
+
+def test_a_recording_of_a_home_without_a_workspace_folder_leaves_out_its_config(tmp_path: Path) -> None:
+    files = {name.removeprefix("workspace/"): text for name, text in changed_home("").items()}
+    write(tmp_path, {**files, "config.json": '{"providers": {"one": {"apiKey": "key"}}}'})
+    names = {path.name for path in _recorded(tmp_path)}
+    assert "config.json" not in names
+    assert names >= {"AGENTS.md", "CONTEXT-cli.md", "memory", "sessions"}
 
 
 def _recorded(folder: Path) -> list[Path]:

@@ -172,7 +172,7 @@ def left_over(facts: WorkspaceFacts) -> Iterator[Hit]:
 
 @rule("WSP019", name="secret-in-prompt", severity=Severity.ERROR, effect=Effect.LEAKED)
 def secret_in_prompt(facts: WorkspaceFacts) -> Iterator[Hit]:
-    """A file that goes into the prompt holds a secret.
+    """A file that goes into the prompt, always or on demand, holds a secret.
 
     ## Why
     It is sent to the provider of the model in every turn, and the model may repeat it anywhere.
@@ -185,9 +185,9 @@ def secret_in_prompt(facts: WorkspaceFacts) -> Iterator[Hit]:
     ## Source
     ctxview's own.
     """
-    texts = [(each.name, each.document) for each in facts.prompt_files]
-    texts += [(each.name, each.markdown) for each in facts.workspace.documents]
-    for _, document in texts:
+    files = {each.file: each.document for each in facts.workspace.files}
+    rows = [each.markdown for each in facts.workspace.documents if each.row is not None]
+    for document in (*files.values(), *rows):
         text = document.data.decode("utf-8", "replace")
         for secret in find_secrets(text):
             line = text.count("\n", 0, secret.start) + 1

@@ -25,7 +25,8 @@ _TYPES = (
 )
 PATH = re.compile(rf"(?<![\w@:/~$.{{<*-])(?:\./)?(?:[\w.-]+/)+[\w.-]+\.(?:{_TYPES})\b(?![\w/*<{{])")
 _MADE_UP = re.compile(
-    r"path[/_-]to|foo|bar|example|your|my[-_]|xxx|some|\.\.\.|NNN|YYYY|template", re.IGNORECASE
+    r"path[/_-]to|(?i:example|xxx|template)|\.\.\.|NNN|YYYY"
+    r"|(?<![^\W_])(?i:foo|bar|your|my|some)(?![^\W_])|(?:Foo|Bar|Your|My|Some)(?=[A-Z])"
 )
 _FUTURE = re.compile(
     r"\b(?:creat|add|new|generat|writ|output|produc|gitignor|cop(?:y|ied)|mov|renam|delet|remov|would|example|e\.g"
@@ -170,10 +171,10 @@ def _looked_at(facts: WorkspaceFacts) -> Iterator[WorkspaceFile]:
 
 
 def _lines(document: MarkdownDocument) -> Iterator[tuple[int, str]]:
-    """Yield the lines outside code blocks, without links and addresses."""
+    """Yield the lines outside code blocks, without addresses; of a link the target is left."""
     for number, line in enumerate(document.prose, 1):
         if "/" in line or "@" in line:
-            yield number, re.sub(r"\w+://\S+|\]\([^)]*\)", " ", line)
+            yield number, re.sub(r"\w+://\S+|\]\(#[^)]*\)", " ", line).replace("](", "] ")
 
 
 def _is_missing(facts: WorkspaceFacts, path: str) -> bool:
@@ -191,7 +192,7 @@ def _missing_imports(facts: WorkspaceFacts, file: WorkspaceFile, text: str) -> I
     for name in IMPORT.findall(re.sub(r"`[^`]*`", "", text)):
         place = posixpath.normpath(posixpath.join(posixpath.dirname(file.name), name))
         outside = place.startswith(("../", "/"))
-        if name.endswith(".md") and not outside and not facts.repository.has_path(place):
+        if name.endswith((".md", ".txt")) and not outside and not facts.repository.has_path(place):
             yield f"@{name}"
 
 
