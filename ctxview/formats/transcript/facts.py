@@ -131,8 +131,12 @@ class TranscriptFacts:
     @cached_property
     def lost_prompts(self) -> Sequence[LogPart]:
         """The prompts of a person that were compacted away or rolled back."""
-        rows = map(self.log.rows.__getitem__, self.context.gone(Absence.COMPACTED, Absence.ROLLED_BACK))
-        return [part for row in rows if row.prompt for part in row.parts if part.kind is PartKind.PROMPT]
+        rows, rolled = self.log.rows, set(self.context.gone(Absence.ROLLED_BACK))
+        gone = self.context.gone(Absence.COMPACTED, Absence.ROLLED_BACK)
+        prompts = [row for row in gone if rows[row].prompt]
+        # What was compacted away on a branch that was left was given up with the branch.
+        lost = [row for row in prompts if row in rolled or self.turn_of(row) is not None]
+        return [part for row in lost for part in rows[row].parts if part.kind is PartKind.PROMPT]
 
     @cached_property
     def live_prompts(self) -> Sequence[LogPart]:

@@ -96,6 +96,26 @@ a4 assistant sent=700 out=5 : Going on
     assert tier(state, "superseded") == []
 
 
+def test_what_a_compaction_on_a_branch_that_was_left_replaced_is_compacted_away(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=900 out=5 : Done
+u2 user : Never touch the production database
+a2 assistant sent=950 out=5 : Understood
+b1 boundary
+s1 < b1 summary : We fixed it
+u3 user : Docs
+u4 < a1 user : Changelog
+a4 assistant sent=960 out=5 : Changelog done
+"""
+    state = state_of(write(tmp_path, text))
+    assert live(state) == ["u1", "a1", "u4", "a4"]
+    assert tier(state, "compacted away") == ["u2", "a2"]
+    assert tier(state, "dead branches") == ["s1", "u3"]
+    assert state.compactions == ()
+    assert not any(gap.id.startswith("said") for gap in state.missing)
+
+
 def test_a_compaction_keeps_the_named_messages_and_nothing_else(tmp_path: Path) -> None:
     text = """
 u1 user : Fix it

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from copy import copy
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from msgspec import Struct
 
@@ -218,7 +218,14 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
         if earlier < 0:
             break
         stretches.append(_stretch(graph, earlier))
-    compacted = set().union(*(each.live for each in stretches[1:])) - live
+    # What a compaction on an abandoned branch replaced was compacted away too: it is no branch that was left.
+    abandoned = [
+        graph.by_id[row.source]
+        for at, row in enumerate(islice(log.rows, end))
+        if row.boundary and graph.main[at] and at not in seen_boundaries and row.source in graph.by_id
+    ]
+    earlier_live = [each.live for each in (*stretches[1:], *(_stretch(graph, each) for each in abandoned))]
+    compacted = set().union(*earlier_live) - live
     rows = sorted(index for index in live if log.rows[index].in_context)
     beside = frozenset(index for index in rows if index not in first.walked and index not in kept)
     parts = _in_prompt_order(log, rows)

@@ -239,7 +239,7 @@ def _compactions(facts: TranscriptFacts) -> Iterator[CompactionRecord]:
     gone = tuple(
         block_id(facts, part)
         for row in facts.context.gone(Absence.COMPACTED)
-        if row > before
+        if row > before and facts.turn_of(row) is not None
         for part in facts.log.rows[row].parts
     )
     summaries = [part for part in facts.context.parts if part.kind is PartKind.SUMMARY]
