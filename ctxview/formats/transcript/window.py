@@ -20,6 +20,8 @@ class SessionWindow(Struct, frozen=True):
     exceeded: bool = False
     """Whether a call is larger than what was inferred at first."""
     reserved: int | None = None
+    assumed: bool = False
+    """Whether it is a guess: the model is not in the table."""
 
 
 def window_of(log: TranscriptLog, profile: Profile, call: ModelCall | None = None) -> SessionWindow:
@@ -54,4 +56,4 @@ def window_of(log: TranscriptLog, profile: Profile, call: ModelCall | None = Non
             larger = max(larger, 1_000_000)
         by = f"inferred from a call of {peak:,} tokens"
         return SessionWindow(larger, by, inferred=True, exceeded=True, reserved=reserved)
-    return SessionWindow(size, by, inferred=True, reserved=reserved)
+    return SessionWindow(size, by, inferred=True, reserved=reserved, assumed=table is None)

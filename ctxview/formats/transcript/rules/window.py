@@ -43,26 +43,27 @@ def window_nearly_full(facts: TranscriptFacts) -> Iterator[Hit]:
 
 @rule("TRW002", name="inferred-window", severity=Severity.INFO)
 def inferred_window(facts: TranscriptFacts) -> Iterator[Hit]:
-    """The window is inferred; it is a warning when a call proved the first guess wrong.
+    """The window is inferred: of an unknown model, or nearly full. A warning when a call proved it wrong.
 
     ## Why
-    The file does not state it. All percentages depend on it.
+    The file does not state it, and all percentages depend on it. For a known model with room left, only the
+    Budget says how the window is known.
     ## Bad
     u1 user : Fix it
-    a1 assistant sent=900 out=5 : Done
+    a1 assistant model=in-house-7 sent=900 out=5 : Done
     ## Good
-    meta
-    user: Fix it
-    assistant: Done
-    tokens sent=900 out=5
+    u1 user : Fix it
+    a1 assistant sent=900 out=5 : Done
     ## Fix
     Run `/context` in the session once, or state the window in a profile.
     ## Source
     The windows of the profile.
     """
-    if facts.window.inferred and facts.log.calls:
-        severity = Severity.WARNING if facts.window.exceeded else None
-        text = f"the window of {facts.window.size:,} tokens is {facts.window.known_by}"
+    window = facts.window
+    full = 100 * facts.sizes.total >= facts.profile.limits.full_percent * window.size
+    if window.inferred and facts.log.calls and (window.exceeded or window.assumed or full):
+        severity = Severity.WARNING if window.exceeded else None
+        text = f"the window of {window.size:,} tokens is {window.known_by}"
         yield Hit(facts.log.origin(facts.log.calls[0].row), text, severity)
 
 
