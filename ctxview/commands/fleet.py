@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shlex
 import sys
 import time
 from argparse import ArgumentParser, Namespace
@@ -104,6 +105,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _read(arguments: Namespace) -> int:
+    from ctxview.files.visible_text import visible
     from ctxview.fleet.engines import DaskEngine, PoolEngine
     from ctxview.fleet.reader import FleetRequest, read_fleet
     from ctxview.fleet.storage import is_url
@@ -134,7 +136,8 @@ def _read(arguments: Namespace) -> int:
     progress.end()
     errors = f", {counted(done.errors, 'could not be read', 'could not be read')}" if done.errors else ""
     read = f"{counted(done.sources, 'source')} read{errors}, {done.unchanged:,} unchanged"
-    print_lines([f'{read}; ask with: ctxview fleet sql {arguments.into} "SELECT …"'], sys.stderr)
+    place = visible(shlex.quote(arguments.into))
+    print_lines([f'{read}; ask with: ctxview fleet sql {place} "SELECT …"'], sys.stderr)
     return 1 if done.errors else 0
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ctxview import __version__
 from ctxview.fleet.remote import read_remote, remote_stamp
-from ctxview.fleet.source_rows import RowOptions, clean, error_rows, new_row, read_rows
+from ctxview.fleet.source_rows import RowOptions, error_rows, name_in_rows, new_row, read_rows
 from ctxview.fleet.storage import SUFFIX, is_url, storage_at
 from ctxview.fleet.tables import SCHEMA, TABLES, SourceRows, parquet
 
@@ -67,7 +67,7 @@ def run_batch(batch: Batch) -> BatchResult:
 def give_up(batch: Batch, why: str) -> BatchResult:
     """Write the only item of a batch as a source that cannot be read, because no worker survives it."""
     (item,) = batch.items
-    rows = error_rows(new_row(clean(item.place)), Path(item.place), why)
+    rows = error_rows(new_row(name_in_rows(item.place)), Path(item.place), why)
     if is_url(item.place):
         rows = replace(rows, source=replace(rows.source, stamp=remote_stamp(item.place)))
     return write_rows([rows], batch)

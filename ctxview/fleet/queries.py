@@ -7,6 +7,7 @@ The views `sources`, `revisions`, `findings`, `tools` and `instructions` show ea
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -28,6 +29,8 @@ TYPES = {
     "datetime": "TIMESTAMP",
     "tuple[str, ...]": "VARCHAR[]",
 }
+
+ZONED = "TIMESTAMP WITH TIME ZONE"
 
 _NEWEST = f"""
 FROM {RAW}sources QUALIFY row_number() OVER (PARTITION BY {{}} ORDER BY read_at DESC, batch DESC) = 1
@@ -66,11 +69,18 @@ class Fleet:
 
         try:
             statements = self.connection.extract_statements(query)
-            readable = duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN
-            if len(statements) != 1 or statements[0].type not in readable:
+            # An EXPLAIN ANALYZE runs what it explains, which may write.
+            if len(statements) != 1 or statements[0].type is not duckdb.StatementType.SELECT:
                 raise FleetQueryError("expected one SELECT, because the tables are only read")
             found = self.connection.execute(statements[0])
-            return FleetAnswer(tuple(each[0] for each in found.description or ()), found.fetchall())
+            names = tuple(name for name, *_ in found.description or ())
+            kinds = [kind for _, kind, *_ in found.description or ()]
+            if ZONED not in kinds:
+                return FleetAnswer(names, found.fetchall())
+            # DuckDB would need another package to return a time with its zone.
+            columns = (f"#{at}::TIMESTAMP" if kind == ZONED else f"#{at}" for at, kind in enumerate(kinds, 1))
+            asked = self.connection.cursor().sql(query.rstrip(" ;\n"))
+            return FleetAnswer(names, asked.project(", ".join(columns)).fetchall())
         except duckdb.Error as error:
             # The last lines draw the query with a mark below the place, which one line cannot show.
             said = str(error).partition("\n\nLINE ")[0]
@@ -105,6 +115,7 @@ def _connected(storage: Storage) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(
         config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     )
+    connection.execute("SET TimeZone = 'UTC'")
     storage.connect(connection)
     return connection
 
@@ -112,13 +123,15 @@ def _connected(storage: Storage) -> duckdb.DuckDBPyConnection:
 def _view_rows(connection: duckdb.DuckDBPyConnection, storage: Storage) -> bool:
     """Define a view of all rows of each table; False when nothing was written yet.
 
-    Raises `StorageError` for a damaged file.
+    From then on the connection reads these files and nothing else. Raises `StorageError` for a damaged file.
     """
     import duckdb
 
     files: dict[str, list[str]] = {table: [] for table in TABLES}
     for file in storage.files():
         files[file.table].append(_quoted(f"{storage.root}/{file.name}"))
+    connection.execute(f"SET allowed_paths = [{', '.join(chain.from_iterable(files.values()))}]")
+    connection.execute("SET enable_external_access = false")
     for table, row in TABLES.items():
         kinds = (row.__annotations__[name].removesuffix(" | None") for name in row.__struct_fields__)
         columns = zip(row.__struct_fields__, kinds, strict=True)

@@ -44,10 +44,14 @@ def read_fleet(
     day = datetime.now(UTC).date().isoformat()
     progress = FleetProgress()
 
+    smallest = max(1, request.batch // 10)
+
     def next_batch(idle: bool) -> Batch | None:
         if not walk.items or (len(walk.items) < request.batch and not idle):
             return None
-        items = tuple(walk.items.popleft() for _ in range(min(request.batch, len(walk.items))))
+        # The last batches are shared out, so that no worker is long at work when the others have ended.
+        share = max(smallest, -(-len(walk.items) // engine.workers))
+        items = tuple(walk.items.popleft() for _ in range(min(request.batch, share, len(walk.items))))
         return Batch(items, request.into, day, request.messages)
 
     def update() -> None:

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from ctxview.files.reading import SKIPPED_FOLDERS, path_problem
-from ctxview.fleet.source_rows import RowOptions, error_rows, new_row, read_rows
+from ctxview.fleet.source_rows import RowOptions, error_rows, name_in_rows, new_row, read_rows
 from ctxview.fleet.stamps import digest_bytes
 from ctxview.fleet.storage import StorageError, file_system, list_files, modified_time
 from ctxview.fleet.tables import SourceRows
@@ -69,7 +69,11 @@ def read_remote(url: str, options: RowOptions, *, named: bool) -> list[SourceRow
     """Return the rows of what is at `url`, like `read_rows`; raises `StorageError`."""
     listing = _listing(url)
     if (wrong := next((name for name in listing if name and path_problem(name)), None)) is not None:
-        rows = [error_rows(new_row(url), Path(url), f"no file can have the name of this object: {wrong}")]
+        rows = [
+            error_rows(
+                new_row(name_in_rows(url)), Path(url), f"no file can have the name of this object: {wrong}"
+            )
+        ]
     else:
         with TemporaryDirectory(prefix="ctxview-fleet-") as folder:
             copy = Path(folder) / file_system(url)[1].strip("/")

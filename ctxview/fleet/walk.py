@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ctxview.fleet.jobs import Item
 from ctxview.fleet.remote import RemoteTree
-from ctxview.fleet.source_rows import clean
+from ctxview.fleet.source_rows import name_in_rows
 from ctxview.fleet.stamps import digest_source, stamp_source
 from ctxview.fleet.storage import is_url
 from ctxview.formats.discovery import names_below
@@ -64,7 +64,7 @@ class Walk:
             if item.place in self._seen or item.place == self._into:
                 continue
             self._seen.add(item.place)
-            known = self._known.get(clean(item.place))
+            known = self._known.get(name_in_rows(item.place))
             if known is None or not self._is_unchanged(item.place, known):
                 self.items.append(item)
                 self.found += 1
@@ -90,4 +90,4 @@ class Walk:
 
     def _tree(self, place: str) -> RemoteTree | None:
         """Return the listing that a URL is in; None for a path on disk."""
-        return next((tree for url, tree in self._trees.items() if place.startswith(url)), None)
+        return next((tree for url, tree in self._trees.items() if f"{place}/".startswith(f"{url}/")), None)

@@ -199,4 +199,4 @@ def test_a_job_that_a_cluster_gives_up_is_divided_until_one_item_is_left(tmp_pat
 
     assert (done.sources, done.errors) == (4, 1)
     sizes = [len(batch.items) for batch in engine.executor.given]
-    assert sizes == [1, 4, 2, 1, 1, 1, 1, 2]
+    assert sizes == [1, 2, 1, 2, 1, 1, 1, 1, 1]

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from concurrent.futures import Executor
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,14 @@ import pytest
 from ctxview.fleet import jobs, source_rows
 from ctxview.fleet.queries import FleetQueryError
 from ctxview.fleet.reports import REPORTS
-from ctxview.fleet.storage import StorageError
+from ctxview.fleet.storage import StorageError, storage_at
 from ctxview.formats import discover, formats
 from ctxview.review.words import SignOff
 from ctxview.samples import samples_folder
 from tests.analysis.made_up_secrets import TOKENS
 from tests.fleet.sources import (
     COUNTED,
+    INSTRUCTIONS,
     InlineEngine,
     answer,
     counts,
@@ -277,15 +279,21 @@ def test_secrets_and_withheld_text_reach_no_table(tmp_path: Path) -> None:
     (tree / f"{SECRET}.json").write_text(f'{{"{SECRET}": "{SECRET}", }}')
     records = [item("a", WITHHELD, redaction_state="removed"), item("b", "text", item_type=WITHHELD)]
     (tree / "handoff.json").write_text(json.dumps(records))
+    for name in (f"{SECRET}-1", f"{SECRET}-2"):
+        (tree / name).mkdir()
+        (tree / name / "AGENTS.md").write_text(INSTRUCTIONS)
+        (tree / name / f"{SECRET}.md").write_text("")
+    settled(tree)
     read(tree, out)
 
     assert answer(out, "SELECT count(*) > 0 FROM findings WHERE rule LIKE 'SEC%'") == [(True,)]
     assert answer(out, "SELECT count(*) > 0 FROM findings WHERE rule LIKE 'ENV%'") == [(True,)]
+    assert answer(out, "SELECT count(*) FROM sources WHERE format = 'workspace'") == [(2,)]
     for table in COUNTED:
-        rows = answer(out, f"SELECT * FROM raw_{table}")
-        text = "\n".join(str(each) for row in rows for each in row if not str(each).startswith(str(tree)))
+        text = str(answer(out, f"SELECT * FROM raw_{table}"))
         assert SECRET not in text
         assert WITHHELD not in text
+    assert read(tree, out, InlineEngine(Executor())).unchanged == 5
 
 
 def test_messages_can_be_left_out(tree: Path, tmp_path: Path) -> None:
@@ -351,6 +359,7 @@ def test_the_report_of_findings_counts_all_of_them(out: Path) -> None:
     "query",
     [
         "COPY (SELECT 1) TO 'x.csv'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO 'x.csv'",
         "INSERT INTO sources VALUES (1)",
         "SELECT 1; SELECT 2",
         "SELECT nothing FROM sources",
@@ -361,6 +370,45 @@ def test_the_report_of_findings_counts_all_of_them(out: Path) -> None:
 def test_what_is_not_a_question_about_the_tables_is_refused(out: Path, query: str) -> None:
     with pytest.raises(FleetQueryError):
         answer(out, query)
+
+
+def test_a_question_reads_the_tables_and_no_other_file_beside_them(out: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(out, tmp_path / "out")
+    (copy / "note.csv").write_text("a,b\n1,2\n")
+
+    assert answer(copy, "SELECT count(*) FROM sources") == answer(out, "SELECT count(*) FROM sources")
+    with pytest.raises(FleetQueryError, match="Permission"):
+        answer(copy, f"SELECT * FROM read_csv('{copy}/note.csv')")
+
+
+def test_times_with_a_zone_are_answered_in_utc(out: Path) -> None:
+    zoned = "TIMESTAMPTZ '2026-11-18 21:00:00+01'"
+
+    assert answer(out, f"SELECT {zoned} AS a, 1 AS a;") == [(datetime(2026, 11, 18, 20), 1)]
+
+
+def test_the_last_batches_are_shared_out_among_the_workers(tmp_path: Path) -> None:
+    for number in range(60):
+        session(tmp_path / "tree" / f"s{number:02}")
+    engine = InlineEngine()
+
+    read(tmp_path / "tree", tmp_path / "out", engine, batch=20)
+
+    assert [len(batch.items) for batch in engine.executor.given] == [1, 20, 20, 10, 5, 3, 2]
+
+
+def test_the_commits_are_listed_before_the_rows_that_they_make_count(tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    read(tree / "agents", out)
+    listing = storage_at(str(out)).files()
+    listed = [next(listing)]
+    read(tree / "logs", out)  # another run commits meanwhile
+    listed += listing
+
+    committed = {file.batch for file in listed if file.table == "sources"}
+    for table in ("revisions", "findings"):
+        rows = {path.stem for path in out.glob(f"{table}/*/*.parquet")}
+        assert committed & rows <= {file.batch for file in listed if file.table == table}
 
 
 def test_tables_that_cannot_be_written_end_the_run(tree: Path, tmp_path: Path) -> None:

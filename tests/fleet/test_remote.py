@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from moto.server import ThreadedMotoServer
 
+from ctxview.fleet.queries import FleetQueryError
+from ctxview.fleet.reader import FleetRequest, read_fleet
 from ctxview.fleet.storage import StorageError, file_system, storage_at
 from ctxview.fleet.vacuum import vacuum
 from tests.fleet.sources import InlineEngine, answer, counts, fleet_tree, items_read, read, session
@@ -109,6 +111,26 @@ def test_files_in_a_folder_that_is_not_a_source_are_looked_at_one_by_one(
         *(f"logs/{name}" for name in ("broken.json", "t0.jsonl", "t1.jsonl", "t2.jsonl", "t3.jsonl")),
     ]
     assert counts(tmp_path)["sources"] == 5
+
+
+def test_urls_that_begin_alike_are_read_each(bucket: str, tmp_path: Path) -> None:
+    for name in ("team", "team-2"):
+        upload(session(tmp_path / name / "s"), f"{bucket}/{name}/s")
+    request = FleetRequest((f"{bucket}/team", f"{bucket}/team-2"), str(tmp_path / "out"), 5)
+
+    assert read_fleet(request, InlineEngine(), lambda progress: None).sources == 2
+    assert read_fleet(request, InlineEngine(), lambda progress: None).unchanged == 2
+
+
+def test_questions_about_tables_behind_a_url_reach_no_file_on_disk(bucket: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    upload(session(tmp_path / "s"), f"{bucket}/asked/s")
+    read(f"{bucket}/asked", f"{bucket}/answers")
+
+    assert answer(f"{bucket}/answers", "SELECT count(*) FROM sources") == [(1,)]
+    for place in (f"{tmp_path}/x.csv", f"{bucket}/asked/s/messages.jsonl"):
+        with pytest.raises(FleetQueryError, match="Permission"):
+            answer(f"{bucket}/answers", f"SELECT * FROM read_csv('{place}')")
 
 
 def test_an_object_that_no_file_can_be_is_an_error(bucket: str, tmp_path: Path) -> None:
