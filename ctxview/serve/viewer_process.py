@@ -14,6 +14,8 @@ from textual_serve.download_manager import DownloadManager
 LONGEST_QUIT = 5.0
 """Seconds until a process that was asked to quit is killed."""
 LARGEST_PACKET = 16 * 1024 * 1024
+MOST_UNREAD = 1024 * 1024
+"""Bytes of input that wait for a process; it hangs, and further input is ignored."""
 READY = b"__GANGLION__\n"
 """The line that the toolkit prints before its first packet."""
 COLUMNS, ROWS = (20, 500), (5, 200)
@@ -45,7 +47,10 @@ class ViewerProcess(AppService):
             stderr=None,  # what it says about errors goes to the terminal of the server, never to the page
             env=self._build_environment(bounded(width, COLUMNS), bounded(height, ROWS)),
         )
+        assert process.stdin is not None
         self._stdin = process.stdin
+        # Writing never waits, so the end of a page is noticed even when its process hangs.
+        process.stdin.transport.set_write_buffer_limits(2 * MOST_UNREAD)
         self._task = asyncio.create_task(self._pass_on(process))
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
@@ -63,9 +68,10 @@ class ViewerProcess(AppService):
         process, self._process = self._process, None
         if process is None or self._task is None:
             return
-        await self.send_meta({"type": "quit"})
         try:
-            await asyncio.wait_for(process.wait(), LONGEST_QUIT)
+            async with asyncio.timeout(LONGEST_QUIT):
+                await self.send_meta({"type": "quit"})
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()
@@ -74,6 +80,8 @@ class ViewerProcess(AppService):
 
     async def take(self, message: object) -> None:
         """Pass on a message of the page; what is not one of the known messages is ignored."""
+        if self.stdin.transport.get_write_buffer_size() > MOST_UNREAD:
+            return
         match message:
             case ["stdin", str(data)]:
                 await self.send_bytes(data.encode("utf-8", "replace"))

@@ -181,6 +181,21 @@ async def test_no_viewer_outlives_the_server(number: signal.Signals) -> None:
             assert server.program.process.returncode == 0
 
 
+@pytest.mark.parametrize("ending", ["closed page", "SIGTERM"])
+async def test_a_viewer_that_hangs_is_killed_even_when_much_input_waits(ending: str) -> None:
+    with serving(LIGHTHOUSE) as server:
+        async with viewing(server) as viewer:
+            await viewer.read_until("Overview")
+            (process,) = server.viewers
+            os.kill(process, signal.SIGSTOP)
+            for _ in range(40):
+                await viewer.press("x" * 50_000)
+            if ending == "SIGTERM":
+                server.program.process.terminate()
+                await until(lambda: server.program.process.poll() == 0, "the server ends")
+        await until(lambda: not alive(process), "its process is killed")
+
+
 def alive(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
