@@ -13,6 +13,7 @@ from pathlib import Path
 import textual_serve
 from aiohttp import WSMsgType, web
 
+from ctxview.files.visible_text import visible
 from ctxview.serve.access import WEBSOCKET, Access
 from ctxview.serve.viewer_process import ViewerProcess
 
@@ -73,7 +74,7 @@ class InspectorServer:
 
     async def _page(self, _: web.Request) -> web.Response:
         page = (PAGE / "index.html").read_text("utf-8")
-        values = {"@title@": self._title, "@websocket@": self.access.websocket_address}
+        values = {"@websocket@": self.access.websocket_address, "@title@": visible(self._title)}
         for name, value in values.items():
             page = page.replace(name, escape(value))
         return web.Response(text=page, content_type="text/html")

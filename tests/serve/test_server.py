@@ -215,6 +215,16 @@ async def test_a_path_reaches_no_shell(tmp_path: Path) -> None:
     assert not Path("proof").exists()
 
 
+async def test_the_page_spells_out_a_name_that_no_text_can_hold(tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(b"a\xff<i>@websocket@\n.json")
+    file.write_text(json.dumps(memory(core=[block("a", "one")])), "utf-8")
+    with serving("--", file) as server:
+        async with visiting(server) as visitor, visitor.get(server.origin) as answer:
+            assert answer.status == 200
+            page = await answer.text()
+    assert "&lt;i&gt;@websocket@^J.json · ctxview</title>" in page
+
+
 async def test_an_unknown_message_is_ignored() -> None:
     with serving(LIGHTHOUSE) as server:
         async with viewing(server, "width=99999&height=-1") as viewer:
