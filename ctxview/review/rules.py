@@ -236,7 +236,8 @@ def too_few_reviewers(checked: CheckedPath) -> Iterator[Hit]:
     """Fewer reviewers approved the path than are required.
 
     ## Why
-    `--reviewers 2` asks for two people; two records of one reviewer are one approval.
+    `--reviewers 2` asks for two people; two records of one reviewer are one approval, and so are two names
+    that sign with one key.
     ## Bad
     options = --reviewers 2
     ## Good
@@ -246,10 +247,12 @@ def too_few_reviewers(checked: CheckedPath) -> Iterator[Hit]:
     ## Source
     Ours.
     """
-    if checked.approvals and len(checked.approvals) < checked.options.reviewers:
+    people = checked.approving_people
+    if 0 < people < checked.options.reviewers:
         who = listed(_reviewer(each) for each in checked.approvals)
+        key = ", with one key" if people < len(checked.approvals) else ""
         need = counted(checked.options.reviewers, "reviewer")
-        yield Hit(_place(checked), f"only {who} approved it, and {need} must")
+        yield Hit(_place(checked), f"only {who} approved it{key}, and {need} must")
 
 
 @rule("REV010", name="missing-earlier-review", severity=Severity.INFO)

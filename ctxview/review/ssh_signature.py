@@ -6,7 +6,9 @@ reviewer of the record.
 
 from __future__ import annotations
 
+import re
 import subprocess
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +24,7 @@ PROGRAM = "ssh-keygen"
 NAMESPACE = "ctxview"
 LARGEST_SIGNATURE = 64 * 1024
 _LONGEST_WAIT = 60
+_FINGERPRINT = re.compile(rb"SHA256:[A-Za-z0-9+/]{43}")
 
 
 class SigningFailed(Exception):
@@ -33,6 +36,8 @@ class SignatureCheck(Struct, frozen=True):
 
     state: SignatureState
     note: str = ""
+    key: str = ""
+    """The fingerprint of the key that made it."""
 
 
 def signature_file(record: Path) -> Path:
@@ -60,8 +65,10 @@ def write_signature(record: Path, signature: bytes) -> None:
     create(file.parent, file.name, signature, mode=0o644)
 
 
-def check_signature(record: Path, statement: ReviewStatement, allowed_signers: Path | None) -> SignatureCheck:
-    """Check the signature beside a record: of the bytes as they are now, and for the reviewer it names."""
+def check_signature(
+    record: Path, digest: str, statement: ReviewStatement, allowed_signers: Path | None
+) -> SignatureCheck:
+    """Check the signature beside a record: of the bytes with this SHA-256, and for the reviewer it names."""
     file = signature_file(record)
     if not file.exists() and not file.is_symlink():
         return SignatureCheck(SignatureState.UNSIGNED)
@@ -69,6 +76,8 @@ def check_signature(record: Path, statement: ReviewStatement, allowed_signers: P
         data, signature = read_bytes(record), read_bytes(file, LARGEST_SIGNATURE)
     except ReadError as error:
         return SignatureCheck(SignatureState.BAD, error.reason)
+    if sha256(data).hexdigest() != digest:
+        return SignatureCheck(SignatureState.BAD, "the record changed while it was read")
     with TemporaryDirectory(prefix="ctxview-verify-") as folder:
         # The signature is copied so that the checked bytes are those that were read.
         copied = Path(folder) / "signature"
@@ -79,8 +88,10 @@ def check_signature(record: Path, statement: ReviewStatement, allowed_signers: P
             return SignatureCheck(SignatureState.UNKNOWN_SIGNER, f"{PROGRAM} is not installed")
         if done.returncode:
             return SignatureCheck(SignatureState.BAD, _said(done))
+        fingerprint = _FINGERPRINT.search(done.stdout + done.stderr)
+        key = fingerprint[0].decode() if fingerprint is not None else ""
         if allowed_signers is None:
-            return SignatureCheck(SignatureState.UNVERIFIED, _said(done))
+            return SignatureCheck(SignatureState.UNVERIFIED, _said(done), key)
         # As git does: a key counts if it was valid when the record says that it was made.
         when = statement.predicate.time.astimezone().strftime("%Y%m%d%H%M%S")
         known = ["-f", str(allowed_signers), "-I", statement.predicate.reviewer, f"-Overify-time={when}"]
@@ -88,7 +99,7 @@ def check_signature(record: Path, statement: ReviewStatement, allowed_signers: P
     if done is None or done.returncode:
         who = f"no key of {statement.predicate.reviewer} in {allowed_signers.name} made the signature"
         return SignatureCheck(SignatureState.UNKNOWN_SIGNER, visible(who))
-    return SignatureCheck(SignatureState.GOOD, _said(done))
+    return SignatureCheck(SignatureState.GOOD, _said(done), key)
 
 
 def _run(

@@ -7,9 +7,9 @@ folders of version control.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -30,8 +30,6 @@ from ctxview.files.visible_text import visible
 from ctxview.formats.interface import Source
 
 _READ_AT_ONCE = 1024 * 1024
-MOST_NAMES = 10_000
-"""Names that are tried for a new record beside others of the same subject."""
 
 
 class Subject(Struct, frozen=True):
@@ -161,22 +159,33 @@ def watched_paths(subject: Subject, path: Path) -> tuple[Path, ...]:
 
 
 def records_beside(path: Path) -> list[Path]:
-    """Return the records of the subject `path` that lie beside it, by number."""
-    files = (_record_file(path, number) for number in range(1, MOST_NAMES))
-    return [*takewhile(lambda file: file.is_file() and not file.is_symlink(), files)]
+    """Return the records of the subject `path` that lie beside it, by number; a missing number hides none."""
+    files = (file for _, file in _record_names(path))
+    return [file for file in files if file.is_file() and not file.is_symlink()]
 
 
 def free_record(path: Path) -> Path:
-    """Return the next free name for a record beside the subject `path`."""
-    return _record_file(path, len(records_beside(path)) + 1)
+    """Return a name for a record after all others of the subject `path`."""
+    folder, name = _record_place(path)
+    number = max((number for number, _ in _record_names(path)), default=0) + 1
+    return folder / f"{name}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}"
 
 
-def _record_file(path: Path, number: int) -> Path:
-    """The record with this number; that of `store.db/session-1` is `store.db-session-1.ctxreview.json`."""
+def _record_names(path: Path) -> list[tuple[int, Path]]:
+    """The number and the place of all that is named like a record of the subject `path`, by number."""
+    folder, name = _record_place(path)
+    named = re.compile(rf"{re.escape(name)}(?:\.([0-9]{{1,9}}))?{re.escape(REVIEW_SUFFIX)}")
+    try:
+        found = [(named.fullmatch(each.name), each) for each in folder.iterdir()]
+    except OSError:
+        return []
+    return sorted((int(match[1] or 1), file) for match, file in found if match is not None)
+
+
+def _record_place(path: Path) -> tuple[Path, str]:
+    """The folder of the records of a subject, and how their names begin: `store.db-session-1`."""
     place = place_of(path)
-    inside = path.resolve().parts[len(place.parts) :]
-    name = "-".join((place.name, *inside))
-    return place.with_name(f"{name}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}")
+    return place.parent, "-".join((place.name, *path.resolve().parts[len(place.parts) :]))
 
 
 def _walk(root: Path, name: str, unread: dict[str, str]) -> Iterator[str]:
@@ -193,7 +202,13 @@ def _walk(root: Path, name: str, unread: dict[str, str]) -> Iterator[str]:
         except OSError as error:
             unread[current] = error_text(error)
             continue
-        waiting += [f"{current}/{each}" if current != "." else each for each in names if is_content(each)]
+        # Only a file is a record or a leftover: a folder with such a name holds files as any other does.
+        kept = (each for each in names if is_content(each) or _is_plain_folder(path / each))
+        waiting += [f"{current}/{each}" if current != "." else each for each in kept]
+
+
+def _is_plain_folder(path: Path) -> bool:
+    return path.name not in VERSION_CONTROL and path.is_dir() and not path.is_symlink()
 
 
 def _require_text(name: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -59,6 +60,12 @@ class CheckedRecord(Struct, frozen=True):
         return self.file.statement.predicate if self.file.statement is not None else None
 
     @property
+    def person(self) -> str:
+        """The reviewer; names that differ only in case, width or spaces are one person."""
+        name = self.predicate.reviewer if self.predicate is not None else ""
+        return " ".join(normalize("NFKC", name).casefold().split())
+
+    @property
     def is_current(self) -> bool:
         """Whether the record is about exactly what is there now."""
         return self.is_about and not self.file_changes
@@ -89,10 +96,10 @@ class CheckedPath(Struct, frozen=True):
         found: dict[str, CheckedRecord] = {}
         for each in self.records:
             if each.is_current and each.predicate is not None:
-                before = found.get(each.predicate.reviewer)
+                before = found.get(each.person)
                 if before is None or not before.decides(SignOff.REJECTED) or self.is_signed(each):
-                    found.pop(each.predicate.reviewer, None)
-                    found[each.predicate.reviewer] = each
+                    found.pop(each.person, None)
+                    found[each.person] = each
         return tuple(found.values())
 
     @property
@@ -104,6 +111,11 @@ class CheckedPath(Struct, frozen=True):
     def approvals(self) -> tuple[CheckedRecord, ...]:
         """The approvals that count."""
         return tuple(each for each in self.latest if each.decides(SignOff.APPROVED) and self.counts(each))
+
+    @property
+    def approving_people(self) -> int:
+        """How many people approved: several names with one key are one person."""
+        return len({each.signature.key or each.person for each in self.approvals})
 
     def counts(self, record: CheckedRecord) -> bool:
         """Whether a record is signed as required and new enough."""
@@ -167,7 +179,7 @@ def _compared(
         if statement is None:
             signature = SignatureCheck(SignatureState.UNSIGNED)
         else:
-            signature = check_signature(file.path, statement, options.allowed_signers)
+            signature = check_signature(file.path, file.digest, statement, options.allowed_signers)
         if statement is None or own is None:
             checked.append(CheckedRecord(file, signature, is_about=False))
             continue
@@ -177,7 +189,7 @@ def _compared(
             state = source.reading(len(source.revisions) - 1, lens).state
             parts = tuple(changes_between(own.parts, part_digests(state)))
         checked.append(CheckedRecord(file, signature, True, changed, parts))
-    return CheckedPath(path, subject, tuple(sorted(checked, key=_time)), options)
+    return CheckedPath(path, subject, tuple(_in_order(checked)), options)
 
 
 def last_review(sources: Sequence[Source], lens: Lens) -> LastReview | None:
@@ -208,6 +220,19 @@ def last_review(sources: Sequence[Source], lens: Lens) -> LastReview | None:
         tuple(changes),
         last.file.digest,
     )
+
+
+def _in_order(records: Sequence[CheckedRecord]) -> Iterator[CheckedRecord]:
+    """Yield records oldest first; one that follows another comes after it, whatever the clocks said."""
+    waiting = sorted(records, key=_time)
+    while waiting:
+        later = {each.file.digest for each in waiting}
+        # A digest cannot lead back to itself, so there is always a first one.
+        first = next(
+            each for each in waiting if each.predicate is None or each.predicate.follows not in later
+        )
+        waiting.remove(first)
+        yield first
 
 
 def _time(record: CheckedRecord) -> float:

@@ -215,6 +215,58 @@ def test_only_a_signed_record_replaces_a_rejection_where_signatures_are_required
     assert exit_code(found.findings(required)) == 0
 
 
+def test_a_missing_number_hides_no_later_record(tmp_path: Path) -> None:
+    found = reviewed(tmp_path, signed=False)
+    second = sign(found.path, "bram", SignOff.REJECTED)
+    second.rename(second.with_name("handoff.3.ctxreview.json"))
+
+    assert exit_code(found.findings()) == 5
+    assert sign(found.path, "cleo").name == "handoff.4.ctxreview.json"
+
+
+@pytest.mark.parametrize("other", ["Ines", "ines ", "\uff49nes"])
+def test_another_spelling_of_a_name_is_no_second_reviewer(other: str, tmp_path: Path) -> None:
+    found = reviewed(tmp_path, signed=False)
+    second = sign(found.path, other)
+    value = json.loads(second.read_text("utf-8"))
+    value["predicate"]["reviewer"] = other
+    second.write_text(json.dumps(value), "utf-8")
+
+    assert found.rules(replace(found.options, reviewers=2)) == {"REV009"}
+
+
+def test_two_names_with_one_key_are_one_reviewer(tmp_path: Path) -> None:
+    found = reviewed(tmp_path)
+    allow(found.allowed, **{"ines,bram": found.key})
+    sign(found.path, "bram", key=found.key)
+    required = replace(found.options, reviewers=2, require_signature=True)
+
+    (finding,) = found.findings(required)
+    assert finding.message == "only ines, bram approved it, with one key, and 2 reviewers must"
+    sign(found.path, "cleo", key=make_key(tmp_path / "keys", "cleo"))
+    allow(found.allowed, **{"ines,bram": found.key, "cleo": tmp_path / "keys" / "cleo"})
+    assert found.findings(required) == ()
+
+
+def test_a_rejection_after_an_approval_with_a_fast_clock_is_the_later_one(tmp_path: Path) -> None:
+    found = reviewed(tmp_path, signed=False)
+    change_record(found, lambda record: record["predicate"].update(time="2099-01-01T00:00:00Z"))  # type: ignore[attr-defined]
+    sign(found.path, "ines", SignOff.REJECTED)
+
+    assert exit_code(found.findings()) == 5
+
+
+@pytest.mark.parametrize("name", ["x.ctxreview.json", ".ctxview-0123456789abcdef.tmp"])
+def test_a_new_folder_with_the_name_of_a_record_or_a_leftover_ends_the_approval(
+    name: str, tmp_path: Path
+) -> None:
+    found = reviewed(tmp_path)
+    (found.path / name).mkdir()
+    (found.path / name / "fix.patch").write_text("other", "utf-8")
+
+    assert exit_code(found.findings()) == 4
+
+
 def test_who_approves_and_then_asks_waits_for_context_and_nothing_changed(tmp_path: Path) -> None:
     found = reviewed(tmp_path, signed=False)
     sign(found.path, "ines", SignOff.ASKED)
