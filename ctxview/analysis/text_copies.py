@@ -35,6 +35,8 @@ DEEPEST: Final = 3
 """How many encodings inside each other are decoded."""
 MOST_KNOWN: Final = 200_000
 
+_MARK: Final = re.compile(r"REDACTED-[0-9]")
+
 _IGNORED: Final = re.compile(r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])\s+|[\r\n]+|(?<=[\u3002\uff01\uff1f])")
 _EDGES: Final = " \t\r\n.,;:!?\"'()[]"
@@ -51,6 +53,16 @@ _CONTROLS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])(?![a-z]+(?![A-Za-z0-9+/_=-]))[A-Za-z0-9+/_-]{4,}={0,2}")
 _HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}[ :,-]?){3,}+")
 _STANDARD: Final = str.maketrans("-_", "+/")
+
+
+def redaction_mark(number: int) -> str:
+    """Return what stands for a removed text in a redacted copy."""
+    return f"REDACTED-{number}"
+
+
+def holds_redaction_mark(text: str) -> bool:
+    """Whether a text was removed here, so that neither its wording nor its size can be judged."""
+    return _MARK.search(text) is not None
 
 
 class _FoldedCharacters(dict[int, str]):

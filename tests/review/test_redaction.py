@@ -136,6 +136,43 @@ def test_a_typed_text_is_removed_inside_words_in_any_case(written: str) -> None:
     assert chosen.redacted("createRefund()") == "createRefund()"
 
 
+def test_a_part_of_a_text_takes_nothing_of_the_lines_around_it() -> None:
+    value = "- one file, one component.\n- Every route validates its input with zod.\n- Colours come later."
+    redactor = TextRedactor([RedactedValue(value, "REDACTED-1")])
+    text = "- Money is never a float.\n- Every route validates its input with zod.\n- The port is 3000.\n"
+
+    assert redactor.redacted(text) == "- Money is never a float.\n- REDACTED-1\n- The port is 3000.\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "left"), [('{"number":"4471"}', '{"REDACTED-1": true}'), ("[44, 71]", '["REDACTED-1"]')]
+)
+def test_a_chosen_object_or_array_becomes_another_in_any_layout(value: str, left: str) -> None:
+    redactor = TextRedactor([RedactedValue(value, "REDACTED-1")])
+    document = {"input": json.loads(value), "text": value, "number": "4471"}
+    for layout in (None, 1):
+        (tree,) = redact_trees([{"x.json": json.dumps(document, indent=layout).encode()}], redactor, [])
+
+        assert not tree.left_out
+        assert json.loads(tree.files["x.json"]) == {
+            "input": json.loads(left),
+            "text": left,
+            "number": "4471",
+        }
+
+
+def test_equal_texts_stay_equal_in_a_file_and_in_json() -> None:
+    text = f"The first line of {VALUE}\nThe second line, which is another one\n"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    message = json.dumps({"content": text, "hash": digest}).encode()
+    redactor = TextRedactor([RedactedValue(text, "REDACTED-1")])
+    (tree,) = redact_trees([{f"sha256-{digest}": text.encode(), "messages.jsonl": message}], redactor, [])
+    found = json.loads(tree.files["messages.jsonl"])
+
+    assert tree.files[f"sha256-{found['hash']}"] == found["content"].encode()
+    assert hashlib.sha256(found["content"].encode()).hexdigest() == found["hash"]
+
+
 @given(
     value=st.text(
         st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=8, max_size=60
@@ -171,12 +208,15 @@ SAMPLES = [
     ("snapshot/lighthouse", "core-evidence"),
     ("snapshot/agent-workspace", "core-role"),
     (SESSION, "d3"),
+    (SESSION, "summary.md"),
     ("session/damaged/home/1000/agent/keeper/session/default", "message 3"),
     ("envelope/handoff", "item-rerun"),
     ("envelope/planted", "item-hunt-1"),
     ("envelope/handoff", "summary-hunt"),
     ("workspace/workspace-after", "compare-build-4127-with-build"),
     ("memory/exhibition", "d4a7677796"),
+    ("memory/exhibition", "7403d71684"),
+    ("memory/exhibition", "548201e2bd"),
     ("transcript/plan-rollback/rollout-2026-08-01T10-00-00-plan.jsonl", "line 3"),
     ("transcript/refund-day/5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl", "r4"),
     ("README.md", "line 3"),

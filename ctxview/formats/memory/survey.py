@@ -8,6 +8,7 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.formats.memory.document import Document, DocumentLine, parse_document
 from ctxview.formats.memory.lineage import Lineage, LineOrigin
 from ctxview.formats.memory.model import ContextSnapshot, Entry, MemoryBundle
@@ -73,7 +74,12 @@ class MemoryHistory:
         return [found for found in self._origins_at(number).values() if found is not None]
 
     def new_origins(self) -> Iterator[tuple[ContextSnapshot, LineOrigin]]:
-        """Yield the origin of every line once, with the snapshot in which it appeared."""
+        """Yield the origin of every line once, with the snapshot in which it appeared.
+
+        In a redacted copy a line may come from an entry whose words were removed, so none is known.
+        """
+        if any(holds_redaction_mark(each.raw or "") for each in self.entries):
+            return
         for number, snapshot in enumerate(self.snapshots):
             new = {line.text for line in self.new_lines(number)}
             for origin in self.origins(number):

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from ctxview.review.redaction.redacted_database import DatabaseRefused, is_database, redacted_database
-from ctxview.review.redaction.redacted_text import TextRedactor
+from ctxview.review.redaction.redacted_text import TextRedactor, is_readable_json
 
 Files: TypeAlias = Mapping[str, bytes]
 Withheld: TypeAlias = Mapping[tuple[str, bytes], bytes]
@@ -158,25 +158,34 @@ def _redacted_text(text: str, redactor: TextRedactor) -> str:
 
 
 def _in_json(text: str, redactor: TextRedactor) -> str:
-    """Redact each string and each number of JSON by itself; a number becomes a string."""
+    """Redact each string and each number of JSON by itself; a number becomes a string.
+
+    An object or array that was chosen as a whole is replaced by one that holds its mark.
+    """
 
     def redact(match: re.Match[str]) -> str:
         if match[1] is not None:
-            return f'"{redactor.redacted(match[1])}"'
+            return f'"{_in_literal(match[1], redactor)}"'
         new = redactor.redacted(match[0])
         return match[0] if new == match[0] else f'"{new}"'
 
-    return _LITERAL_OR_NUMBER.sub(redact, text)
+    return redactor.without_structures(_LITERAL_OR_NUMBER.sub(redact, text))
+
+
+def _in_literal(literal: str, redactor: TextRedactor) -> str:
+    """Redact the inside of a JSON literal as the text that it stands for, so that equal texts stay equal."""
+    redacted = redactor.redacted(literal)
+    if redacted == literal:
+        return literal
+    text = json.loads(f'"{literal}"', strict=False)
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return redacted
+    written = json.dumps(redactor.redacted(text), ensure_ascii=literal.isascii())[1:-1]
+    return redactor.redacted(written)
 
 
 def _is_json(text: str) -> bool:
-    if text.lstrip()[:1] not in ("{", "["):
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    return text.lstrip()[:1] in ("{", "[") and is_readable_json(text)
 
 
 class Digests:
@@ -210,7 +219,7 @@ class Digests:
 
     def _in_hex(self, match: re.Match[str]) -> str:
         digits = match[0].lower()
-        found = self.values.get(digits) or self.changed.get(digits)
+        found = self.changed.get(digits) or self.values.get(digits)
         if found is None:
             short = (new for old, new in self.values.items() if old.startswith(digits))
             found = next(short, None) if digits[:SHORT] in self._beginnings else None
@@ -224,7 +233,7 @@ class Digests:
         if len(digits) % 4 == 1:
             return match[0]
         old = base64.b64decode(digits + "=" * (-len(digits) % 4)).hex()
-        found = self.values.get(old) or self.changed.get(old)
+        found = self.changed.get(old) or self.values.get(old)
         if found is None:
             return match[0]
         spelled = base64.b64encode(bytes.fromhex(found)).decode()

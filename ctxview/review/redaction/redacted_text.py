@@ -85,6 +85,14 @@ class TextRedactor:
             text = "".join(map(self._redacted, pieces))
         return text
 
+    def without_structures(self, text: str) -> str:
+        """Return JSON without the objects and arrays that are values, in any layout."""
+        for value, spelling in self.spellings:
+            if spelling == value.text and spelling[:1] in ("{", "[") and len(spelling) <= LONGEST_SPLIT:
+                pattern = _BREAK.join(map(re.escape, spelling))
+                text = re.sub(pattern, _marked(spelling, value.mark), text)
+        return text
+
     def leak(self, text: str) -> RedactedValue | None:
         """Return a value that a text still holds in some spelling, or None."""
         bare = _BREAKS.sub("", text)
@@ -128,6 +136,8 @@ class TextRedactor:
             # A single word of a long text may be a word of the format.
             if not value.exact and end - start < len(value.text) and _WORD.fullmatch(text[start:end]):
                 continue
+            if end - start < len(value.text):
+                start, end = _whole_lines(text, start, end)
             yield ReplacedSpan(start, end, value.mark)
 
     def _split_copies(self, text: str) -> Iterator[ReplacedSpan]:
@@ -168,6 +178,21 @@ def _blank(span: bytes) -> bytes:
     return b"{}" if isinstance(value, dict) else b"[]" if isinstance(value, list) else b"0"
 
 
+def _whole_lines(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of a part of a value without the few characters of a first or last line.
+
+    Two texts have those in common by chance: the end of a word, or the sign of the next item of a list.
+    """
+    first, last = text.find("\n", start, end), text.rfind("\n", start, end)
+    if 0 <= first - start < SHORTEST:
+        start = first + 1
+        sign = _LINE_SIGN.match(text, start, end)
+        start = sign.end() if sign is not None else start
+    if 0 < end - last - 1 < SHORTEST and last > start:
+        end = last
+    return start, end
+
+
 def _with_whole_escapes(text: str, span: ReplacedSpan) -> ReplacedSpan:
     """Return the span with the whole of an escape such as `\\u00d0` that it begins or ends in."""
     start, end = span.start, span.end
@@ -181,8 +206,10 @@ def _with_whole_escapes(text: str, span: ReplacedSpan) -> ReplacedSpan:
 def _marked(removed: str, mark: str) -> str:
     """Return what replaces a text: the mark, numbered in each further line, so that no line repeats another.
 
-    The signs of lists and headings stay.
+    The signs of lists and headings stay, and an object or array of JSON stays one.
     """
+    if removed[:1] in ("{", "[") and is_readable_json(removed):
+        return json.dumps({mark: True} if removed[0] == "{" else [mark])
     first, *others = removed.split("\n")
     lines = [mark if first.strip() or not others else first]
     for number, line in enumerate(others, 2):
@@ -191,6 +218,14 @@ def _marked(removed: str, mark: str) -> str:
     if others and (sign := _LINE_SIGN.match(first)):
         lines[0] = f"{sign[0]}{mark}"
     return "\n".join(lines)
+
+
+def is_readable_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def spellings(text: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from ctxview.analysis.text_copies import redaction_mark
 from ctxview.files.create import create
 from ctxview.files.reading import REVIEW_SUFFIX, ReadError, read_beneath
 from ctxview.formats import Lens, Source
@@ -58,7 +59,7 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
     if not chosen and not withheld:
         raise RedactionError("nothing was found to redact")
     values = [
-        RedactedValue(text, f"REDACTED-{number}", where == "texts")
+        RedactedValue(text, redaction_mark(number), where == "texts")
         for number, (text, where) in enumerate(chosen.items(), 1)
     ]
     redactor = TextRedactor(values)

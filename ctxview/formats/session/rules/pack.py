@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.analysis.wording import excerpt, json_excerpt, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.files.strict_json.values import as_text, whole_number
@@ -104,7 +105,9 @@ def pack_of_another_session(facts: SessionFacts) -> Iterator[Hit]:
     session, members = facts.session, facts.session.pack.json.members
     for name, actual in (("session", session.name), ("agent", session.agent)):
         named = as_text(members.get(name))
-        if named is not None and actual is not None and named != actual:
+        if named is None or actual is None or holds_redaction_mark(f"{named} {actual}"):
+            continue
+        if named != actual:
             origin = session.pack.json.origin(name)
             yield Hit(origin, f"the pack is of the {name} {quoted(named)}, this is {quoted(actual)}")
 

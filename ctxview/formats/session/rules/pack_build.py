@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.analysis.wording import counted, excerpt, listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.core.origin import Origin
@@ -52,11 +53,13 @@ def pack_incomplete(facts: SessionFacts) -> Iterator[Hit]:
     chosen = [each.offer for each in first_fit(offered, facts.session.budget) if each.taken]
     packed = [item.source for item in pack.items]
     left_out = [each.source for each in chosen if each.source not in packed]
-    # The choice depends on each source: with one that cannot be read it is not known.
-    unread = unread_source(facts.session, facts.history.messages, recent or 0) or any(
-        part.kind is EntryKind.FILE for part in facts.session.problems()
+    # The choice depends on each source: with one that is redacted or cannot be read it is not known.
+    unknown = (
+        any(holds_redaction_mark(each.text) for each in offered)
+        or unread_source(facts.session, facts.history.messages, recent or 0)
+        or any(part.kind is EntryKind.FILE for part in facts.session.problems())
     )
-    if left_out and not unread:
+    if left_out and not unknown:
         yield Hit(pack.json.origin("items"), _missing(facts, recent, left_out))
     places = {each.source: place for place, each in enumerate(offered)}
     known = [places[source] for source in packed if source in places]
