@@ -145,13 +145,21 @@ async def _write(screen: InspectorScreen, name: str, hint: str, kind: DecisionKi
 async def _prompt(screen: InspectorScreen, name: str, hint: str, change: Callable[[str], Change]) -> None:
     from ctxview.tui.widgets.bars import InputLine
 
+    pane = screen.area.get(ReviewPane)
+    begun = pane.subject_digest
+
     def done(text: str | None) -> None:
         screen.area.focus_front()
-        if text is not None:
+        if text is None:
+            return
+        if pane.subject_digest != begun:
+            screen.say("The files changed while you wrote: nothing was done. Look again, then decide.")
+        else:
             _change(screen, change(text))
 
     label = show(f" {name} ", "key")
-    await screen.ask(InputLine(label, "", lambda _: show(hint, "dim"), done, placeholder=hint))
+    line = InputLine(label, "", lambda _: show(hint, "dim"), done, placeholder=hint, needs_enter=True)
+    await screen.ask(line)
 
 
 def _change(screen: InspectorScreen, change: Change) -> None:

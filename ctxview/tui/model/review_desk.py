@@ -123,7 +123,7 @@ class ReviewDesk(Struct, frozen=True, eq=False):
             return open_desk(self.source, self.lens, self), f"{error}."
         except _NOT_WRITTEN as error:
             return self, f"{error}."
-        after = open_desk(self.source, self.lens, self)
+        after = open_desk(self.source, self.lens, replace(self, changed=()))
         return after, f"{decision.capitalize()}: {file.name} binds it to these bytes."
 
 

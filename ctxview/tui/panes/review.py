@@ -59,6 +59,12 @@ class ReviewPane(FactsPane):
         point = self.desk.point if self.desk is not None else None
         return point.origin if point is not None else None
 
+    @property
+    def subject_digest(self) -> str:
+        """The digest of the files that are on the screen."""
+        review = self.desk.review if self.desk is not None else None
+        return review.subject.digest if review is not None else ""
+
     def move(self, rows: int) -> None:
         if self.desk is not None:
             self._show(self.desk.moved(rows))

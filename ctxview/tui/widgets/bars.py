@@ -297,14 +297,17 @@ def _key(action: Action) -> Line:
 
 
 class InputLine(Horizontal):
-    """A text input; `changed` returns a hint for every key, `done` gets the text, or None when cancelled."""
+    """A text input; `changed` returns a hint for every key, `done` gets the text, or None when cancelled.
+
+    A click elsewhere is Enter, except where `needs_enter` says that nothing may happen by accident.
+    """
 
     DEFAULT_CSS = """
     InputLine { height: 1; background: $panel; }
     InputLine Input { width: 2fr; height: 1; border: none; padding: 0; background: $panel; }
     InputLine Input:focus { border: none; }
     InputLine InputLineName { width: 9; }
-    InputLine InputLineHint { width: 3fr; }
+    InputLine InputLineHint { width: 3fr; display: none; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -322,8 +325,11 @@ class InputLine(Horizontal):
         done: Callable[[str | None], None],
         complete: Callable[[str], str | None] = lambda _: None,
         placeholder: str = "",
+        *,
+        needs_enter: bool = False,
     ) -> None:
         super().__init__(id="prompt")
+        self._needs_enter = needs_enter
         self.input = Input(value=value, placeholder=placeholder, compact=True, select_on_focus=False)
         self._label = InputLineName(name)
         self._hint = InputLineHint()
@@ -363,7 +369,7 @@ class InputLine(Horizontal):
 
     async def on_descendant_blur(self) -> None:
         if self.is_attached and not self.input.has_focus and self.app.app_focus:
-            await self._close(self.input.value)
+            await self._close(None if self._needs_enter else self.input.value)
 
     async def _close(self, value: str | None) -> None:
         done, self._done = self._done, lambda _: None
@@ -392,6 +398,7 @@ class InputLineHint(BarLine):
 
     def update(self, line: Line) -> None:
         self._line = line
+        self.display = True
         self.refresh()
 
     def make_line(self, width: int) -> Line:

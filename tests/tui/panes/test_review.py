@@ -139,6 +139,39 @@ async def test_a_file_with_nothing_to_decide_can_be_signed_at_once(tmp_path: Pat
         assert "READY" in drive.text(Pane.REVIEW).splitlines()[0]
 
 
+async def test_what_changed_while_a_reviewer_wrote_is_not_signed(tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("Pay 100 euros.\n", "utf-8")
+    async with driving(open_source(file), size=(100, 30)) as drive:
+        pane = await _opened(drive)
+        await drive.press("A")
+        file.write_text("Pay 900 euros.\n", "utf-8")
+        await drive.poll()
+        await drive.wait_until(
+            lambda: pane.desk is not None and pane.desk.changed != (), "the change is on the screen"
+        )
+        await drive.press("enter")
+        await drive.settle()
+        assert not (tmp_path / "note.txt.ctxreview.json").exists()
+
+        await drive.press("A")
+        await _say(drive, "seen")
+        assert (tmp_path / "note.txt.ctxreview.json").exists()
+        assert "Changed on disk" not in drive.text(Pane.REVIEW)
+
+
+async def test_a_click_beside_the_prompt_signs_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "note.txt"
+    file.write_text("Tea.\n", "utf-8")
+    async with driving(open_source(file), size=(100, 30)) as drive:
+        pane = await _opened(drive)
+        await drive.press("A")
+        pane.focus()
+        await drive.settle()
+        assert not drive.app.screen.query("#prompt")
+        assert not (tmp_path / "note.txt.ctxreview.json").exists()
+
+
 async def test_a_change_of_a_reviewed_file_is_shown_and_ends_the_approval(envelopes: Path) -> None:
     folder = envelopes / "handoff"
     note = folder / "content" / "note.txt"
