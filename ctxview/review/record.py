@@ -28,11 +28,10 @@ from ctxview.review.decisions import LONGEST_TEXT, DecisionKind, now_text
 from ctxview.review.points import PointKind
 from ctxview.review.review import Review
 from ctxview.review.subject import is_repository
-from ctxview.review.words import SignOff
+from ctxview.review.words import PREDICATES, SignOff
 
 STATEMENT: Final = "https://in-toto.io/Statement/v1"
 PREDICATE: Final = "urn:ctxview:review:v1"
-_PREDICATES = "urn:ctxview:review:"
 LARGEST_RECORD = 64 * 1024 * 1024
 
 
@@ -264,9 +263,9 @@ def read_record(path: Path) -> ReviewFile:
 
 def _other_version(value: JsonValue) -> str | None:
     kind = value.get("predicateType") if isinstance(value, dict) else None
-    if not isinstance(kind, str) or kind == PREDICATE or not kind.startswith(_PREDICATES):
+    if not isinstance(kind, str) or kind == PREDICATE or not kind.startswith(PREDICATES):
         return None
-    return visible(kind.removeprefix(_PREDICATES)[:40])
+    return visible(kind.removeprefix(PREDICATES)[:40])
 
 
 def write_record(path: Path, data: bytes) -> None:

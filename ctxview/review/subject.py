@@ -22,12 +22,16 @@ from ctxview.files.reading import (
     ReadError,
     error_text,
     is_content,
+    is_review_file,
     open_beneath,
     path_problem,
+    read_bytes,
     require_regular,
 )
+from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.files.visible_text import visible
 from ctxview.formats.interface import Source
+from ctxview.review.words import PREDICATES
 
 _READ_AT_ONCE = 1024 * 1024
 
@@ -84,11 +88,14 @@ def joined(subjects: Sequence[Subject]) -> Subject:
 def scope_of(source: Source) -> Sequence[Path]:
     """Return the real paths of the files and whole folders that a source is read from.
 
-    A folder is a subject with all that is in it; of a repository, only what the source is made of. Only a
-    link that the user named is followed.
+    A folder is a subject with all that is in it, and with what the source is made of although it has the name
+    of a record or leftover; of a repository, only what the source is made of. Only a link that the user named
+    is followed.
     """
     scope, own = source.abilities.file_scope, source.path
-    made_of = scope.made_of if scope is not None and is_repository(own) else (own,)
+    made_of = [*scope.made_of] if scope is not None else []
+    if scope is None or not is_repository(own):
+        made_of = [own, *(each for each in made_of if each.is_relative_to(own))]
     files = (*made_of, *(each.file for each in source.revisions if each.file != own))
     return tuple(
         dict.fromkeys(place_of(own) if each == own else each.parent.resolve() / each.name for each in files)
@@ -202,13 +209,27 @@ def _walk(root: Path, name: str, unread: dict[str, str]) -> Iterator[str]:
         except OSError as error:
             unread[current] = error_text(error)
             continue
-        # Only a file is a record or a leftover: a folder with such a name holds files as any other does.
-        kept = (each for each in names if is_content(each) or _is_plain_folder(path / each))
+        kept = (each for each in names if is_content(each) or _only_looks_like_a_record(path / each))
         waiting += [f"{current}/{each}" if current != "." else each for each in kept]
 
 
-def _is_plain_folder(path: Path) -> bool:
-    return path.name not in VERSION_CONTROL and path.is_dir() and not path.is_symlink()
+def _only_looks_like_a_record(path: Path) -> bool:
+    """Whether a path has the name of a record, a signature or a leftover, but another runtime may read it."""
+    if path.name in VERSION_CONTROL:
+        return False
+    if path.is_symlink() or not path.is_file():
+        return True
+    if not is_review_file(path.name):
+        return False
+    try:
+        data = read_bytes(path)
+        if path.suffix == ".sig":
+            return not data.startswith(b"-----BEGIN SSH SIGNATURE-----")
+        value = parse(data).value
+    except (ReadError, JsonError):
+        return True
+    kind = value.get("predicateType") if isinstance(value, dict) else None
+    return not isinstance(kind, str) or not kind.startswith(PREDICATES)
 
 
 def _require_text(name: str) -> None:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
+
+PREDICATES: Final = "urn:ctxview:review:"
+"""How the predicate type of every record begins; the version follows."""
 
 
 class SignOff(StrEnum):

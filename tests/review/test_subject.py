@@ -22,8 +22,8 @@ def test_one_byte_and_a_new_file_change_the_digest_and_a_changed_time_does_not(t
     path = sample("handoff", tmp_path)
     before = digest(path)
     os.utime(path / "handoff.json", (1, 1))
-    (path / "handoff.ctxreview.json").write_text("{}", "utf-8")
-    (path / "handoff.ctxreview.json.sig").write_text("x", "utf-8")
+    (path / "handoff.ctxreview.json").write_text('{"predicateType": "urn:ctxview:review:v9"}', "utf-8")
+    (path / "handoff.ctxreview.json.sig").write_text("-----BEGIN SSH SIGNATURE-----\n", "utf-8")
     assert digest(path) == before
 
     (path / "content" / "fix.patch").write_bytes((path / "content" / "fix.patch").read_bytes()[:-1] + b" ")
