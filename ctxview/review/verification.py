@@ -223,7 +223,7 @@ def last_review(sources: Sequence[Source], lens: Lens) -> LastReview | None:
 
 
 def _in_order(records: Sequence[CheckedRecord]) -> Iterator[CheckedRecord]:
-    """Yield records oldest first; one that follows another comes after it, whatever the clocks said."""
+    """Yield records oldest first; one that follows another comes after it, also with a slow clock."""
     waiting = sorted(records, key=_time)
     while waiting:
         later = {each.file.digest for each in waiting}

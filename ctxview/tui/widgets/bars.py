@@ -381,7 +381,7 @@ class InputLine(Horizontal):
 
 
 class InputLineName(BarLine):
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: Line = ()) -> None:
         super().__init__()
         self._line = line
 
@@ -389,17 +389,10 @@ class InputLineName(BarLine):
         return fit(self._line, width)
 
 
-class InputLineHint(BarLine):
+class InputLineHint(InputLineName):
     """The effect of the text typed so far, or its error."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._line: Line = ()
 
     def update(self, line: Line) -> None:
         self._line = line
         self.display = True
         self.refresh()
-
-    def make_line(self, width: int) -> Line:
-        return fit(self._line, width)
