@@ -32,13 +32,14 @@ from ctxview.formats.interface import (
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.kit.state_parts import left_out_gap
 from ctxview.formats.peek import Peek
+from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME
+from ctxview.formats.transcript.model import PartKind
 from ctxview.formats.transcript.opencode.source import OpenCodeSource
 from ctxview.formats.transcript.opencode.store import SESSION_PREFIX, read_session, read_sessions
 from ctxview.formats.transcript.profile import PROFILES
 from ctxview.formats.transcript.session_files import MOST_FILES, SessionFile, session_files
 from ctxview.formats.transcript.source import TranscriptSource
-from ctxview.formats.transcript.state.headline import Headline, headline_of
 
 READ_AT_ONCE: Final = 40
 """The newest sessions that are read before the list is shown for the second time."""
@@ -245,4 +246,48 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
         reason=reason,
         origin=Origin(str(file.path), None, 0, file.size, 1, 1),
         rank=rank,
+    )
+
+
+LONGEST_TITLE = 80
+
+
+class Headline(Struct, frozen=True):
+    """A session in a few figures. Of a large file only the end was read: it is `partial`."""
+
+    title: str
+    project: str
+    model: str | None
+    used: int | None
+    window: int
+    calls: int
+    compactions: int
+    findings: Mapping[Severity, int]
+    child: bool = False
+    """Whether the file itself says that it is a sub-agent's."""
+    partial: bool = False
+
+
+def _first_prompt(facts: TranscriptFacts) -> str:
+    prompts = (part for part in facts.context.parts if part.kind is PartKind.PROMPT)
+    return next((" ".join(facts.texts.text(part, LONGEST_TITLE).split()) for part in prompts), "")
+
+
+def headline_of(facts: TranscriptFacts) -> Headline:
+    from ctxview.formats.transcript.rules import check_transcript
+
+    log = facts.log
+    last = next(reversed(log.calls), None)
+    counts = Counter(each.severity for each in check_transcript(facts))
+    return Headline(
+        title=log.facts.get("title") or _first_prompt(facts) or ("" if log.rows else "empty"),
+        project=log.facts.get("cwd", ""),
+        model=last.model if last is not None else next(reversed(log.models), None),
+        used=facts.sizes.total if log.rows else None,
+        window=facts.window.size,
+        calls=len(log.calls),
+        compactions=len(log.compactions),
+        findings={each: counts[each] for each in Severity},
+        child="sub-agent of" in log.facts,
+        partial=log.partial,
     )

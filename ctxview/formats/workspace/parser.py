@@ -12,7 +12,7 @@ from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.peek import Peek
 from ctxview.formats.workspace.database import SessionDatabase, read_database
-from ctxview.formats.workspace.layout import (
+from ctxview.formats.workspace.format import (
     CONTEXT,
     NOTE,
     REPOSITORY_FILES,

@@ -32,9 +32,8 @@ from ctxview.formats.workspace.assembly import ENCODING, MODES, TokenMemo
 from ctxview.formats.workspace.duplicates import DuplicateMap
 from ctxview.formats.workspace.editing import MODEL, PERSON, policy_of
 from ctxview.formats.workspace.facts import AskedSettings, WorkspaceFacts, wanted_values
-from ctxview.formats.workspace.format import home_of
+from ctxview.formats.workspace.format import REPOSITORY_FILES, REPOSITORY_FOLDERS, home_of
 from ctxview.formats.workspace.history_checks import HistoryMessage
-from ctxview.formats.workspace.layout import REPOSITORY_FILES, REPOSITORY_FOLDERS
 from ctxview.formats.workspace.model import BOOTSTRAP, ContextDocument, Workspace
 from ctxview.formats.workspace.parser import CONFIG, DATABASE, read_workspace
 from ctxview.formats.workspace.profile import PROFILES, load_profile

@@ -18,6 +18,7 @@ from ctxview.tui.model.effects import Cancel, Effects, MarkText, Notify, Refresh
 from ctxview.tui.model.inspector_state import Awaiting, InspectorState
 from ctxview.tui.model.jobs import Job
 from ctxview.tui.model.jobs.captions import CaptionsReady, FindEvent, ReadCaptions
+from ctxview.tui.model.jobs.facts import FACTS_TIMER, FactsLoader, FindInRevisions, ReadFacts, TimeResult
 from ctxview.tui.model.jobs.load import (
     DoLongWork,
     LongWorkDone,
@@ -38,7 +39,6 @@ from ctxview.tui.model.navigation import PANE_OF, BackStack, ShownView
 from ctxview.tui.model.query import Query
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.replay import TICK_TIMER, Replay, ReplayOptions
-from ctxview.tui.model.revision_facts import FACTS_TIMER, FactsLoader, FindInRevisions, ReadFacts, TimeResult
 from ctxview.tui.model.search import FindInHistory, HistoryHit
 from ctxview.tui.model.trends import ReadTrends, Trends
 from ctxview.tui.model.view_state import ReadOptions

@@ -6,8 +6,8 @@ from ctxview.analysis.revisions import search as time_search
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.transcript import END
 from ctxview.formats import Lens
+from ctxview.tui.model.jobs.facts import FindInRevisions
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex, message_id
-from ctxview.tui.model.revision_facts import FindInRevisions
 from ctxview.tui.model.search import (
     FindInHistory,
     HistorySearch,
