@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -98,6 +99,13 @@ def test_check_imports_only_the_rules_that_the_source_needs() -> None:
     }
     assert {"blocks", "task", "todo"} <= rules
     assert rules & {"exchange", "log", "payload", "reply", "store", "succession", "tampering"} == set()
+
+
+def test_check_imports_no_format_whose_suffix_the_file_lacks() -> None:
+    modules = after_command("check", str(first_snapshot()))
+
+    formats = {each.split(".")[2] for each in modules if re.fullmatch(r"ctxview\.formats\.\w+\.format", each)}
+    assert formats == {"snapshot"}
 
 
 def test_show_counts_tokens_without_a_screen() -> None:

@@ -6,12 +6,13 @@ Background work therefore asks between its slices whether to pause.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from threading import Condition, Event, Thread
 from time import monotonic
-from typing import TypeAlias
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from textual.message import Message
 
@@ -70,6 +71,8 @@ class UserPriority:
 
 
 Post: TypeAlias = Callable[[Message], object]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 REPORT_EVERY = 0.15
 """Seconds between two reports of progress."""
@@ -187,6 +190,11 @@ class JobRunner:
         if self._pool is None:
             self._pool = ThreadPoolExecutor(MOST_THREADS, "job")
         self._pool.submit(self._run, running)
+
+    async def result_of(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run in a thread what a dialogue waits for, while background work pauses."""
+        with self.priority.foreground():
+            return await asyncio.to_thread(work, *args, **kwargs)
 
     def cancel(self, group: str | None = None) -> None:
         """Cancel the jobs of a group, by default all; their results are dropped."""

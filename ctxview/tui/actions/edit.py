@@ -6,7 +6,6 @@ rules happen in threads.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import wraps
@@ -228,7 +227,7 @@ async def _apply(screen: InspectorScreen, draft: Draft | None, *edits: Edit, not
     if draft is None:
         return
     try:
-        changed = await asyncio.to_thread(draft.apply, *edits)
+        changed = await screen.jobs.result_of(draft.apply, *edits)
     except EditRefused as refusal:
         screen.say(f"Not done: {refusal}", severity="error")
         return
@@ -260,7 +259,7 @@ async def _save(screen: InspectorScreen) -> None:
         from ctxview.tui.actions.publish import publish
 
         for draft in changed:
-            current = await asyncio.to_thread(source.bytes_of, str(draft.file))
+            current = await screen.jobs.result_of(source.bytes_of, str(draft.file))
             if current != draft.original:
                 await _resolve(screen, draft, SaveConflict(current, draft.data))
                 return
@@ -273,11 +272,11 @@ async def _save(screen: InspectorScreen) -> None:
 async def _save_one(screen: InspectorScreen, draft: Draft) -> None:
     from ctxview.tui.screens.save import SaveScreen
 
-    preview = await asyncio.to_thread(draft.preview)
+    preview = await screen.jobs.result_of(draft.preview)
     if not await screen.app.push_screen_wait(SaveScreen(preview, draft.file)):
         return
     try:
-        saved = await asyncio.to_thread(draft.save)
+        saved = await screen.jobs.result_of(draft.save)
     except SaveConflict as conflict:
         await _resolve(screen, draft, conflict)
     except (SaveRefused, EditRefused) as refusal:
@@ -296,14 +295,14 @@ async def _resolve(screen: InspectorScreen, draft: Draft, conflict: SaveConflict
     if conflict.warning:
         screen.say(conflict.warning, severity="warning")
     base = draft.original
-    mine = await asyncio.to_thread(draft.difference, base, conflict.wanted)
-    theirs = await asyncio.to_thread(draft.difference, base, conflict.current)
-    cannot = await asyncio.to_thread(draft.cannot_reapply, conflict.current)
+    mine = await screen.jobs.result_of(draft.difference, base, conflict.wanted)
+    theirs = await screen.jobs.result_of(draft.difference, base, conflict.current)
+    cannot = await screen.jobs.result_of(draft.cannot_reapply, conflict.current)
     choice = await screen.app.push_screen_wait(ConflictScreen(draft.file, mine, theirs, cannot))
     if choice == "reload":
         draft.reload(conflict.current)
     elif choice == "reapply":
-        await asyncio.to_thread(draft.reapply, conflict.current)
+        await screen.jobs.result_of(draft.reapply, conflict.current)
     screen.perform(screen.model.drafted())
 
 
@@ -330,7 +329,7 @@ async def _open_draft(screen: InspectorScreen, file: str) -> AsyncIterator[Draft
     draft: Draft | None = None
     if source is not None:
         try:
-            draft = await asyncio.to_thread(screen.model.drafts.open, source, key, file)
+            draft = await screen.jobs.result_of(screen.model.drafts.open, source, key, file)
         except EditRefused as refusal:
             screen.say(str(refusal)[:1].upper() + str(refusal)[1:] + ".", severity="warning")
     try:

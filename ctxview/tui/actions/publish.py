@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -26,22 +25,22 @@ async def publish(screen: InspectorScreen, source: Publisher, drafts: Sequence[D
     data = {str(draft.file): draft.data for draft in drafts}
     editor = screen.model.editor or "model"
     try:
-        fork = await asyncio.to_thread(source.fork, revision, data, editor)
+        fork = await screen.jobs.result_of(source.fork, revision, data, editor)
         if fork is not None:
             await _resolve_fork(screen, fork, drafts)
             return
-        asks = await asyncio.to_thread(source.asks_reason, revision, data)
+        asks = await screen.jobs.result_of(source.asks_reason, revision, data)
         reason = await screen.app.push_screen_wait(ReasonDialog(editor, NOTE, asks))
         if reason is None:
             return
         signature = Signature(editor, reason)
-        publication = await asyncio.to_thread(source.publication, revision, data, signature)
+        publication = await screen.jobs.result_of(source.publication, revision, data, signature)
         lens = replace(screen.model.key, editor=editor).lens(rough=True, trial=False)
-        preview = await asyncio.to_thread(_preview, drafts, publication, lens)
+        preview = await screen.jobs.result_of(_preview, drafts, publication, lens)
         if not await screen.app.push_screen_wait(SaveScreen(preview, publication.file, f"{NOTE} ({editor})")):
             return
         file = publication.file
-        if not await asyncio.to_thread(create, file.parent, file.name, publication.data, mode=0o644):
+        if not await screen.jobs.result_of(create, file.parent, file.name, publication.data, mode=0o644):
             raise CreateRefused(f"{file.name} already exists")
     except (EditRefused, CreateRefused) as refusal:
         screen.say(f"Not saved: {refusal}", severity="error")
@@ -62,7 +61,7 @@ async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Dr
     def differences() -> Sequence[tuple[Hunk, ...]]:
         return [drafts[0].difference(fork.base, data) for data in (fork.mine, fork.theirs)]
 
-    mine, theirs = await asyncio.to_thread(differences)
+    mine, theirs = await screen.jobs.result_of(differences)
     dialog = ConflictScreen(fork.file, mine, theirs, fork.refused, "was published meanwhile")
     choice = await screen.app.push_screen_wait(dialog)
     if choice == "keep":
@@ -71,9 +70,9 @@ async def _resolve_fork(screen: InspectorScreen, fork: Fork, drafts: Sequence[Dr
     newer = len(files) - 1 - files[::-1].index(fork.file)
     key = replace(model.key, revision=newer)
     for file, edits in fork.edits.items() if choice == "reapply" else ():
-        draft = await asyncio.to_thread(model.drafts.open, source, key, file)
+        draft = await screen.jobs.result_of(model.drafts.open, source, key, file)
         try:
-            await asyncio.to_thread(draft.apply, *edits)
+            await screen.jobs.result_of(draft.apply, *edits)
         finally:
             draft.being_edited = False
     for draft in drafts:

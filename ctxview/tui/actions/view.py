@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from ctxview.formats.revisions import previous_revision
 from ctxview.tui.actions.navigate import here
 from ctxview.tui.actions.options import budget as budget
@@ -61,7 +59,7 @@ async def _show(screen: InspectorScreen) -> None:
     originals = {str(draft.file): draft.original for draft in screen.model.drafts.of(key)}
     old = (earlier, {**overlay, **originals} if is_draft else overlay)
     new = (later, overlay)
-    difference = await asyncio.to_thread(compare_states, source, key, old, new)
+    difference = await screen.jobs.result_of(compare_states, source, key, old, new)
     from ctxview.tui.screens.diff import DiffScreen
 
     item = await screen.app.push_screen_wait(DiffScreen(difference, title))
@@ -187,7 +185,7 @@ async def _show_prompt_diff(screen: InspectorScreen) -> None:
         screen.say("This is the first revision: there is no previous one to compare with.")
         return
     try:
-        changes = await asyncio.to_thread(compare_prompts, source, key, earlier)
+        changes = await screen.jobs.result_of(compare_prompts, source, key, earlier)
     except PromptError as error:
         screen.say(f"The prompts cannot be compared: {error}.", severity="warning")
         return

@@ -5,7 +5,6 @@ It follows the inspector below: when a file changes, the neighbours are updated.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from textual.containers import Container
@@ -39,8 +38,7 @@ WIDE = 100
 async def index_with_graph(inspector: InspectorScreen) -> ReadingIndex | None:
     """The index of what the inspector shows, after its graph was built in a thread; None without one."""
     while (view := inspector.view) is not None:
-        with inspector.jobs.priority.foreground():
-            await asyncio.to_thread(getattr, view.index, "graph")
+        await inspector.jobs.result_of(getattr, view.index, "graph")
         # A new reading may have arrived meanwhile.
         if inspector.view is not None and inspector.view.index is view.index:
             return view.index

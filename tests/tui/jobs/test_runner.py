@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from queue import Queue
 from threading import Event, Thread
@@ -55,6 +56,17 @@ def test_paused_work_can_be_cancelled() -> None:
         worker = Worker(priority)
         worker.cancelled.set()
         assert worker.continued.wait(10)
+
+
+def test_work_pauses_while_a_dialogue_waits_for_a_result() -> None:
+    runner = JobRunner(lambda _: None)
+
+    def work() -> Worker:
+        worker = Worker(runner.priority)
+        assert not worker.continued.wait(0.15)
+        return worker
+
+    assert asyncio.run(runner.result_of(work)).continued.wait(10)
 
 
 def test_work_continues_after_a_foreground_job_fails() -> None:
