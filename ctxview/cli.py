@@ -64,6 +64,12 @@ def _main(arguments: list[str]) -> int:
     except UserError as error:
         print_error(str(error))
         return EXIT_ERROR
+    except PermissionError as error:
+        # Python asks for the kind of a path in many places, and fails in a folder that may not be searched.
+        from ctxview.files.reading import error_text
+
+        print_error(f"{error.filename}: {error_text(error)}" if error.filename else error_text(error))
+        return EXIT_ERROR
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:

@@ -15,8 +15,10 @@ from msgspec.structs import replace
 from ctxview.analysis.wording import did_you_mean
 from ctxview.commands.arguments import add_reading_arguments, lens_from
 from ctxview.core.findings import Finding, Severity
+from ctxview.files.reading import error_text
 from ctxview.formats import DiscoveredSource, Lens, OpenError, Source, discover, open_source
 from ctxview.formats.kit.profiles import is_profile_path, unknown_profile
+from ctxview.formats.path_hints import missing_path_reason
 from ctxview.formats.registry import BUILT_IN
 from ctxview.reports.console import UserError, print_error
 
@@ -121,7 +123,7 @@ def run(arguments: Namespace) -> int:
 
 def _paired_files(arguments: Namespace) -> dict[Path, Source]:
     """Open the named files whose replies may answer each other."""
-    files = [path for path in arguments.paths if path.is_file()]
+    files = [path for path in arguments.paths if missing_path_reason(path) is None and path.is_file()]
     if len(files) < 2:
         return {}
     if len(files) > MOST_PAIRED:
@@ -184,6 +186,8 @@ def _check(source: SourceToCheck, lens: Lens, *, forget: bool) -> CheckedSource:
         found = opened.findings(own)
     except OpenError as error:
         return CheckedSource(profiles=profiles, error=str(error))
+    except PermissionError as error:
+        return CheckedSource(profiles=profiles, error=f"{error.filename or source.path}: {error_text(error)}")
     except UserError as error:
         return CheckedSource(refused=str(error))
     except Exception as error:

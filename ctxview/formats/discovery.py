@@ -176,6 +176,8 @@ def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
     if peek.is_broken_json and not peek.is_commented_json:
         # It may have been anything, and is worth a look for that reason.
         return Look(DiscoveredSource(peek, RAW, "called JSON, but it is not"))
+    if peek.is_unreadable_json:
+        return Look(DiscoveredSource(peek, RAW, "called JSON, but it cannot be read"))
     return Look(None)
 
 

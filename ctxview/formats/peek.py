@@ -35,12 +35,19 @@ class Peek:
 
     @cached_property
     def is_folder(self) -> bool:
-        return self.path.is_dir() and not self._is_link
+        """Whether this is a folder; False when it is in one that may not be searched."""
+        try:
+            return self.path.is_dir() and not self._is_link
+        except OSError:
+            return False
 
     @cached_property
     def _is_link(self) -> bool:
         """Whether this is a link that must not be followed: one in a folder, not one named by the user."""
-        return self._inside is not None and self.path.is_symlink()
+        try:
+            return self._inside is not None and self.path.is_symlink()
+        except OSError:
+            return False
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -116,7 +123,7 @@ class Peek:
     def is_broken_json(self) -> bool:
         """Whether a file is called JSON or JSON lines and is not."""
         suffix, data = self.path.suffix.lower(), self.data
-        if data is None or suffix not in (".json", *LINES_SUFFIXES):
+        if data is None or not self._is_called_json:
             return False
         if suffix == ".json":
             return self._document is None
@@ -124,6 +131,16 @@ class Peek:
             return not all(parse(line) for line in data.split(b"\n") if line.strip())
         except JsonError:
             return True
+
+    @property
+    def is_unreadable_json(self) -> bool:
+        """Whether a file is called JSON or JSON lines and cannot be read."""
+        known = self.is_folder or self._is_link or self.data is not None
+        return self._is_called_json and not known and not self.head
+
+    @property
+    def _is_called_json(self) -> bool:
+        return self.path.suffix.lower() in (".json", *LINES_SUFFIXES)
 
     @property
     def is_commented_json(self) -> bool:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from ctxview.cli import main
 from ctxview.samples import samples_folder
+from tests.formats.ordinary_user import as_ordinary_user
 from tests.pty_session import PATIENCE, PtySession
 from tests.running import Program
 
@@ -114,6 +118,60 @@ def _children(process: int) -> list[int]:
         if int(parent) == process:
             found.append(int(each.parent.name))
     return found
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            ["check"],
+            ["show"],
+            ["pack"],
+            ["gc"],
+            ["prompt"],
+            ["review", "--verify"],
+            ["export"],
+            ["why", "x"],
+        ),
+        *(["merge", "x"], ["diff", "x"], ["trim"], ["replay"], []),
+    ],
+)
+def test_a_path_in_a_folder_that_may_not_be_searched_is_one_line(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "closed").mkdir(0)
+        path, absent = str(Path(folder) / "closed" / "session"), str(Path(folder) / "absent")
+        Path(folder).chmod(0o755)
+        # Modules are imported first, because the other user may not read them.
+        assert run_on(absent, command) == 2
+        capsys.readouterr()
+        with as_ordinary_user():
+            assert run_on(path, command) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("ctxview: ")
+    assert error.count("\n") == 1
+
+
+def run_on(path: str, command: list[str]) -> int:
+    return main([*command[:1], path, *command[1:]])
+
+
+def test_a_folder_that_may_be_listed_and_not_searched_ends_no_check(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with TemporaryDirectory() as folder:
+        shutil.copytree(SAMPLES / "agent-workspace", Path(folder) / "one")
+        shutil.copytree(SAMPLES / "broken", Path(folder) / "two")
+        for path in [Path(folder), *Path(folder).rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        main(["check", folder])
+        (Path(folder) / "one" / ".agent").chmod(0o744)
+        with as_ordinary_user():
+            assert main(["check", folder]) == 2
+    output = capsys.readouterr()
+    assert ".agent" in output.err + output.out
+    assert "fenced-json.txt" in output.out
 
 
 def test_show_and_check_create_no_files(tmp_path: Path) -> None:

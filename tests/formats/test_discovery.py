@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from ctxview.cli import main
 from ctxview.formats import OpenError, discover, discovery, open_source
 from ctxview.samples import samples_folder
+from tests.formats.ordinary_user import as_ordinary_user
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value, to_bytes
 
 SNAPSHOT = to_bytes(snapshot_value(core=[block("a")]))
@@ -143,6 +147,26 @@ def test_a_file_that_is_called_json_and_is_not_is_offered_in_a_tree(
     assert [(each.path.name, each.format) for each in discover(tmp_path).found] == [(name, "raw")]
     (tmp_path / name).write_bytes(b'{"a": 1}')
     assert discover(tmp_path).found == ()
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize("locked", [True, False])
+def test_a_file_that_is_called_json_and_cannot_be_read_is_no_clean_check(
+    name: str, *, locked: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Not `tmp_path`, which no other user may search.
+    with TemporaryDirectory() as folder:
+        root = tree(Path(folder), "b.txt")
+        root.chmod(0o755)
+        if locked:
+            (root / name).touch(0)
+        else:
+            os.mkfifo(root / name)
+        # Modules are imported first, because the other user may not read them.
+        main(["check", str(root)])
+        with as_ordinary_user():
+            assert main(["check", str(root)]) == 2
+    assert f"{name}: " in capsys.readouterr().err
 
 
 def test_pages_about_the_separator_are_not_snapshots_and_hide_nothing_below() -> None:

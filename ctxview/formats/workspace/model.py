@@ -148,7 +148,7 @@ class Workspace(Struct, frozen=True, dict=True, eq=False):
     database: SessionDatabase | None
     settings: WorkspaceSettings
     unreadable: tuple[tuple[str, str], ...] = ()
-    """Files that could not be read, each with the reason."""
+    """Files and folders that could not be read, each with the reason."""
     links: Mapping[str, str] = {}
     """Prompt files that are links to others, and the name that the link gives."""
 

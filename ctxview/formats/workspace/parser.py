@@ -47,6 +47,13 @@ def read_workspace(folder: SourceFolder, before: Workspace | None = None) -> Wor
         database = _database(folder, before)
     elif entry.kind is EntryKind.LINK and layout.is_home:
         reader.unreadable.append((folder.file(DATABASE), "this is a symbolic link, which is not followed"))
+    settings = WorkspaceSettings({}, {}, frozenset(), False)
+    if layout.is_home:
+        part = folder.read(CONFIG, LARGEST_CONFIG)
+        settings = _settings(part)
+        if part.exists and not part.readable:
+            reader.unreadable.append((part.file, part.problem or "it cannot be read"))
+    closed = [(folder.file(name), reason) for name, reason in sorted(folder.seen.closed.items())]
     return Workspace(
         folder=folder,
         base=layout.base,
@@ -60,8 +67,8 @@ def read_workspace(folder: SourceFolder, before: Workspace | None = None) -> Wor
         skills=tuple(reader.skills),
         leftovers=tuple(reader.leftovers),
         database=database,
-        settings=_settings(folder) if layout.is_home else WorkspaceSettings({}, {}, frozenset(), False),
-        unreadable=tuple(reader.unreadable),
+        settings=settings,
+        unreadable=(*reader.unreadable, *closed),
         links=reader.links,
     )
 
@@ -139,7 +146,9 @@ class _Reader:
         self._add_imports()
 
     def _names(self, folder: str) -> list[str]:
-        if folder and self.folder.entry(folder.rstrip("/")).kind is not EntryKind.FOLDER:
+        # A FIFO or a socket in the place of a folder is a folder that cannot be listed.
+        kinds = (EntryKind.FOLDER, EntryKind.OTHER)
+        if folder and self.folder.entry(folder.rstrip("/")).kind not in kinds:
             return []
         names = [each.name for each in self.folder.entries(folder.rstrip("/"))]
         self.leftovers += [f"{folder}{name}" for name in names if folder and _LEFTOVER.fullmatch(name)]
@@ -250,9 +259,8 @@ _SHOWN_MEMORY = frozenset(
 )
 
 
-def _settings(folder: SourceFolder) -> WorkspaceSettings:
-    """Read the settings that may be shown. All other values, such as keys, are dropped here."""
-    part = folder.read(CONFIG, LARGEST_CONFIG)
+def _settings(part: FolderFile) -> WorkspaceSettings:
+    """Return the settings that may be shown. All other values, such as keys, are dropped here."""
     try:
         value: JsonValue = parse(part.data).value if part.data is not None else None
     except JsonError:

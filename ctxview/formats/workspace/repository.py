@@ -54,10 +54,11 @@ class Repository:
     def _listing(self) -> tuple[frozenset[str], bool]:
         """The relative names of files and folders, and whether all were listed."""
         found: list[str] = []
+        closed: list[OSError] = []
         has_code = False
         if self.is_nested:
             return frozenset(), False
-        for folder, folders, files in os.walk(self._root):
+        for folder, folders, files in os.walk(self._root, onerror=closed.append):
             folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS)
             base = os.path.relpath(folder, self._root)
             prefix = "" if base == "." else f"{base}/"
@@ -67,7 +68,7 @@ class Repository:
                 return frozenset(found), False
         # A copy of the instructions alone, such as a recording has, says nothing about the repository.
         known = has_code or self.is_root or not self._may_be_nested
-        return frozenset(found), known
+        return frozenset(found), known and not closed
 
     @cached_property
     def _endings(self) -> frozenset[str]:

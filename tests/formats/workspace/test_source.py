@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -14,6 +15,7 @@ from ctxview.formats import discover, open_source
 from ctxview.formats.interface import Hurry, Lens
 from ctxview.formats.workspace.source import WorkspaceSource
 from ctxview.formats.workspace.survey import SMALL
+from tests.formats.ordinary_user import as_ordinary_user
 from tests.formats.workspace.builders import (
     HISTORY,
     LENS,
@@ -258,6 +260,43 @@ def test_a_link_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
     reading = WorkspaceSource(home).reading(0, LENS)
     assert "secret of the other" not in repr(reading)
     assert "RAW002" in rules_of(reading.findings)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "config.json",
+            "sessions",
+            "workspace/memory",
+            "workspace/memory/audit",
+            "workspace/memory/sessions",
+        ),
+        *("workspace/memory/audit/cli_default.jsonl", "workspace/memory/MEMORY.md", "workspace/skills"),
+    ],
+)
+def test_a_part_that_cannot_be_read_is_one_error_and_nothing_in_it_is_called_absent(name: str) -> None:
+    with TemporaryDirectory() as folder:
+        files = {**sound_home(), "config.json": "{}", "workspace/skills/tides.md": "- Read the tables.\n"}
+        files["workspace/SOUL.md"] += "- What lasts is in `memory/MEMORY.md`.\n"
+        home = write(Path(folder), files)
+        before = {(each.rule, each.message) for each in findings(home)}
+        for path in [home, *home.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        (home / name).chmod(0)
+        with as_ordinary_user():
+            found = findings(home)
+        (home / name).chmod(0o755)
+    new = [each for each in found if (each.rule, each.message) not in before and each.rule != "WSP015"]
+    assert [(each.rule, each.origin.file) for each in new] == [("RAW002", str(home / name))]
+
+
+def test_a_fifo_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
+    home = write(tmp_path, {name: text for name, text in sound_home().items() if "/audit/" not in name})
+    os.mkfifo(home / "workspace" / "memory" / "audit")
+    found = [(each.origin.file, each.message) for each in findings(home) if each.rule == "RAW002"]
+    audit = str(home / "workspace" / "memory" / "audit")
+    assert found == [(audit, "cannot be read: this is neither a file nor a folder")]
 
 
 def test_files_that_vanish_while_they_are_read_are_no_error(tmp_path: Path) -> None:

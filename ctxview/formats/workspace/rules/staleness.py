@@ -228,6 +228,9 @@ def _unused_tools(facts: WorkspaceFacts) -> Iterator[Hit]:
     survey = facts.survey
     if survey is None or not survey.complete or not survey.tools:
         return
+    if survey.problems or facts.workspace.folder.seen.closed:
+        # A log that cannot be read may tell of any tool.
+        return
     for file in facts.workspace.bootstrap:
         if file.short != "TOOLS.md":
             continue
