@@ -17,6 +17,7 @@ from ctxview.files.change_detector import stable_stamp, stamp_of
 from ctxview.files.reading import ReadError, read_bytes
 from ctxview.files.readonly_sqlite import SqlValue, open_readonly
 from ctxview.files.strict_json.document import JsonError, parse
+from ctxview.formats.path_hints import unlisted_reason
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, QueueLine, TodoRow
 
 ENTRIES = "persistent_memory_entries"
@@ -25,6 +26,8 @@ FULL_TEXT = "persistent_memory_fts"
 TODO_ITEMS = "todo_items"
 WATCHED = ("memory.db-wal", "memory.db", "memory-queue.wal", "todo.db-wal", "todo.db")
 """The files agents write to; a database writes to its `-wal` file first."""
+LOGS = "log"
+"""The folder of the saved snapshots, which are read elsewhere."""
 
 
 class StoreReading:
@@ -33,7 +36,8 @@ class StoreReading:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.files = tuple(folder / name for name in WATCHED)
-        self._stamps = tuple(stable_stamp(stamp_of(file)) for file in self.files)
+        self._places = (*self.files, folder / LOGS)
+        self._stamps = tuple(stable_stamp(stamp_of(place)) for place in self._places)
 
     @cached_property
     def store(self) -> AgentStore:
@@ -41,7 +45,7 @@ class StoreReading:
 
     def is_current(self) -> bool:
         """Whether the files are unchanged since the stamps were taken."""
-        return self._stamps == tuple(stamp_of(file) for file in self.files)
+        return self._stamps == tuple(stamp_of(place) for place in self._places)
 
 
 def read_store(folder: Path) -> AgentStore:
@@ -50,6 +54,8 @@ def read_store(folder: Path) -> AgentStore:
     invalid: dict[str, Counter[str]] = {}
     memory = _read_memory(folder / "memory.db", problems, invalid)
     queue_path, todo_path = folder / "memory-queue.wal", folder / "todo.db"
+    if _is_there(folder / LOGS, problems) and (reason := unlisted_reason(folder / LOGS)) is not None:
+        problems.append((str(folder / LOGS), reason))
     return AgentStore(
         folder=str(folder),
         database=str(folder / "memory.db") if (folder / "memory.db").exists() else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -70,6 +71,12 @@ def test_a_folder_in_place_of_a_database_is_a_problem(folder: Path) -> None:
     (folder / "memory.db").mkdir()
     (folder / "memory-queue.wal").mkdir()
     assert len(read_store(folder).problems) == 2
+
+
+def test_logs_that_cannot_be_listed_are_a_problem(folder: Path) -> None:
+    os.mkfifo(folder / "log")
+    assert read_store(folder).problems == ((str(folder / "log"), "part of the path is not a folder"),)
+    assert main(["check", str(folder)]) == 2
 
 
 def test_the_lines_after_a_bad_queue_line_are_read(folder: Path) -> None:
