@@ -354,7 +354,7 @@ class InspectorState:
 
     def _rows(self, view: ViewState) -> tuple[ItemId, ...]:
         index, query = view.index, self.query
-        rows = index.of(ItemKind.BLOCK)
+        rows = [*index.of(ItemKind.BLOCK)]
         if query:
             rows = [
                 row

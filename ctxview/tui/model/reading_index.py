@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from enum import StrEnum
 from functools import cached_property
@@ -144,8 +144,15 @@ class ReadingIndex:
             raise KeyError(item)
         return value
 
-    def of(self, kind: ItemKind) -> list[ItemId]:
-        return [item for item in self.items if item.kind is kind]
+    def of(self, kind: ItemKind) -> Sequence[ItemId]:
+        return self._by_kind.get(kind, ())
+
+    @cached_property
+    def _by_kind(self) -> dict[ItemKind, list[ItemId]]:
+        found: dict[ItemKind, list[ItemId]] = {}
+        for item in self.items:
+            found.setdefault(item.kind, []).append(item)
+        return found
 
     def about(self, item: ItemId) -> list[ItemId]:
         """The findings about `item`, worst first."""

@@ -20,7 +20,7 @@ from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import BOXED, Pane
 from ctxview.tui.model.query import TIER_ORDER
-from ctxview.tui.model.reading_index import ItemId, ItemKind
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import ViewState, count_severities
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 from ctxview.tui.widgets.virtual_lines import VirtualLines
@@ -38,6 +38,7 @@ class MemoryPane(PaneWidget):
         """The folded tiers; None until a person folds one."""
         self._rows: Sequence[ItemId | str] = ()
         """Blocks, and the names of tiers for their headings."""
+        self._summed: tuple[ReadingIndex, Sequence[ItemId], tuple[int, int]] | None = None
 
     def differs(self, before: ViewState, after: ViewState) -> bool:
         if before.key.source != after.key.source:
@@ -123,19 +124,26 @@ class MemoryPane(PaneWidget):
         view = self.view
         if view is None:
             return super().title_line()
-        blocks = [view.index.block(row) for row in view.blocks]
-        hidden = sum(block.visible is False for block in blocks)
-        total = len(view.index.of(ItemKind.BLOCK))
-        listed = f"{len(blocks):,} of {total:,} blocks" if len(blocks) < total else f"{total:,} blocks"
-        tokens = sum(block.tokens or 0 for block in blocks if block.visible is not False)
+        listed, total = len(view.blocks), len(view.index.of(ItemKind.BLOCK))
+        hidden, tokens = self._sums(view)
+        of_all = f"{listed:,} of {total:,} blocks" if listed < total else f"{total:,} blocks"
         size = f" · {tokens:,} tok shown" if tokens else ""
-        answer = f"{len(blocks) - hidden:,} shown" + (f", {hidden:,} not shown" if hidden else "")
+        answer = f"{listed - hidden:,} shown" + (f", {hidden:,} not shown" if hidden else "")
         query = self._model.query.text
         return join(
             show(f" {answer} ", "strong"),
-            show(f"· {listed}{size} ", "dim"),
+            show(f"· {of_all}{size} ", "dim"),
             show(f"· filter: {query} ", "accent") if query else (),
         )
+
+    def _sums(self, view: ViewState) -> tuple[int, int]:
+        """The number of hidden blocks and the tokens of the others; the title is drawn after every job."""
+        if self._summed is None or self._summed[0] is not view.index or self._summed[1] is not view.blocks:
+            blocks = [view.index.block(row) for row in view.blocks]
+            hidden = sum(block.visible is False for block in blocks)
+            tokens = sum(block.tokens or 0 for block in blocks if block.visible is not False)
+            self._summed = view.index, view.blocks, (hidden, tokens)
+        return self._summed[2]
 
     def count(self, view: ViewState) -> str:
         total = len(view.index.of(ItemKind.BLOCK))
