@@ -354,12 +354,11 @@ def _sizes(
     for part in context.parts:
         segments[part.segment] += shares.parts.get(_key(part), 0)
     stated = {name: log.stated[name] for name in _STATED_SEGMENTS if log.stated.get(name)}
-    if stated and shares.baseline:
-        divided = shared_out(shares.baseline, list(stated.values()))
-        for name, tokens in zip(stated, divided, strict=True):
-            segments[_STATED_SEGMENTS[name]] += tokens
-    else:
-        segments["baseline"] = shares.baseline
+    placed = min(shares.baseline, sum(stated.values()))
+    for name, tokens in zip(stated, shared_out(placed, list(stated.values())), strict=True):
+        segments[_STATED_SEGMENTS[name]] += tokens
+    # What the program did not list by name keeps the name that says nothing.
+    segments["baseline"] = shares.baseline - placed
     segments["not accounted for"] = shares.unplaced
     return ContextSizes(
         shares.total,

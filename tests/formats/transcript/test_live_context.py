@@ -158,6 +158,18 @@ def test_the_baseline_is_still_sent_when_no_call_follows_a_compaction(tmp_path: 
     assert state.budgets[0].used == baseline.used + summary.used
 
 
+def test_the_parts_that_the_program_listed_have_the_sizes_that_it_printed(tmp_path: Path) -> None:
+    text = """
+u1 user : 30k/200k tokens System prompt: 2.5k tokens System tools: 17.7k tokens Memory files: 4.1k tokens
+a1 assistant sent=30000 out=5 : Done
+"""
+    state = state_of(write(tmp_path, text))
+    used = {segment.name: segment.used for segment in state.budgets[0].segments}
+    assert (used["system"], used["tools"], used["memory"]) == (2500, 17700, 4100)
+    assert used["baseline"] > 0
+    assert used_by_segments(state) == 30005
+
+
 def test_the_baseline_is_still_sent_after_a_rewind_to_the_first_prompt(tmp_path: Path) -> None:
     text = "u1 user : Look\na1 assistant sent=9000 out=20 : One\nu2 < - user : Look again"
     state = state_of(write(tmp_path, text))
