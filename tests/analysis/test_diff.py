@@ -235,7 +235,7 @@ def test_a_newly_hidden_block_has_the_reason_and_the_direction() -> None:
 def test_a_block_shown_again_has_the_former_reason() -> None:
     before = block("w1", visible=False, reason="age 13 > 12")
     change = only(diff(state(before), state(block("w1"))))
-    assert (change.kind, change.why) == (ChangeKind.SHOWN, "was age 13 > 12")
+    assert (change.kind, change.why) == (ChangeKind.SHOWN, "was hidden: age 13 > 12")
 
 
 def test_a_move_that_also_hides_says_both() -> None:

@@ -124,6 +124,6 @@ def test_the_difference_of_two_prompts() -> None:
     assert set(changes) == {("~", "core"), ("~", "a"), ("+", "d"), ("−", "b"), ("−", "c")}
     sides = [(piece.side, piece.text) for piece in changes["~", "a"].pieces if piece.side != "same"]
     assert sides == [("removed", "two"), ("added", "three")]
-    assert changes["−", "b"].why == "confidence 0.10 < 0.70 (core)"
+    assert changes["−", "b"].why == "confidence 0.10 < 0.70"
     assert changes["−", "c"].why == ""
     assert prompt_changes(before, before) == []

@@ -80,7 +80,7 @@ def test_a_report_begins_with_the_answers_and_has_every_part(ctxview: Run) -> No
     sections = re.findall(r"<h2>([^<]+)</h2>", text)
     assert sections == ["Window", "Skyline", "Findings", "Missing", "Changes", "Blocks", "Todo", "X-ray"]
     assert "the reply to round 9 erases 12 working blocks (SNP043)" in shown
-    assert "no longer shown to the model: confidence 0.40 < 0.55 (working)" in shown
+    assert "no longer shown to the model: confidence 0.40 < 0.55" in shown
     assert "hidden: h3-replica-lag, confidence 0.40 < 0.55" in shown
     assert re.search(r"<details class=\"long\"><summary>The model reads", text), "the X-ray is folded"
 

@@ -120,7 +120,7 @@ def _change(old: Block | None, new: Block | None) -> Change | None:
     kind = ChangeKind.MOVED if moved else ChangeKind(visibility) if visibility else ChangeKind.CHANGED
     reason = new.reason if visibility == "hidden" else old.reason if visibility == "shown" else None
     why = reason.text if reason is not None else ""
-    why = f"was {why}" if why and visibility == "shown" else why
+    why = f"was hidden: {why}" if why and visibility == "shown" else why
     left = old.tier if moved else None
     return Change(ChangeGroup.BLOCKS, kind, new.id, new.tier, left, deltas, visibility, why, reason=reason)
 

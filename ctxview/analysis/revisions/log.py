@@ -7,7 +7,8 @@ from msgspec import Struct
 from ctxview.analysis.diff.model import BlockCounts
 from ctxview.analysis.revisions.events import EventKind, RevisionEvent
 from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.revisions.window import Pressure, main_budget, pressure_of
+from ctxview.analysis.revisions.skyline import SeriesKey, budget_at
+from ctxview.analysis.revisions.window import Pressure, pressure_of
 from ctxview.analysis.wording import counted
 from ctxview.core.findings import Severity
 
@@ -37,12 +38,13 @@ def log_numbers(known: KnownRevisions, *, replies: bool = True) -> list[int]:
     return [number for number in newest if replies or not known.names[number].is_reply]
 
 
-def log_row(known: KnownRevisions, number: int) -> LogRow:
+def log_row(known: KnownRevisions, number: int, series: SeriesKey | None) -> LogRow:
+    """A revision as a row; its window is that of the series, so that all rows have one unit."""
     name, facts = known.names[number], known.facts.get(number)
     time = None if name.is_reply else name.time
     if facts is None:
         return LogRow(number, name.short, time, name.is_reply)
-    budget = main_budget(facts.budgets) if facts.whole and not name.is_reply else None
+    budget = budget_at(known, number, series) if facts.whole and not name.is_reply else None
     events = sorted(known.events_of(number), key=lambda each: _WEIGHTS.index(each.kind))
     return LogRow(
         number,

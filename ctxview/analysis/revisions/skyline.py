@@ -92,7 +92,7 @@ def build_skyline(
 
     Without `replies` these are not columns, and their events move on.
     """
-    series = _series(known)
+    series = series_of(known)
     within = range(len(known.names)) if within is None else within
     numbers = [number for number in within if replies or not known.names[number].is_reply]
     numbers = [number for number in numbers if number not in known.facts or known.facts[number].whole]
@@ -103,8 +103,12 @@ def build_skyline(
         end = numbers[start + size] if start + size < len(numbers) else within.stop
         columns.append(_column(known, own, end, series))
     used = [(each.used or 0, -place) for place, each in enumerate(columns) if not each.is_reply]
-    newest = next((found for each in reversed(columns) if (found := _at(known, each.number, series))), None)
-    limits = [budget.line for each in columns if (budget := _at(known, each.number, series)) and budget.line]
+    newest = next(
+        (found for each in reversed(columns) if (found := budget_at(known, each.number, series))), None
+    )
+    limits = [
+        budget.line for each in columns if (budget := budget_at(known, each.number, series)) and budget.line
+    ]
     return Skyline(
         tuple(columns),
         newest,
@@ -119,11 +123,11 @@ def build_skyline(
 
 def growth_at(known: KnownRevisions, number: int) -> tuple[Growth, ...]:
     """How the segments of the series grew since the revision before, the largest growth first."""
-    series = _series(known)
+    series = series_of(known)
     previous = known.names[number].previous
     if previous is None:
         return ()
-    return growth_of(_at(known, previous, series), _at(known, number, series))
+    return growth_of(budget_at(known, previous, series), budget_at(known, number, series))
 
 
 def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
@@ -169,12 +173,13 @@ def next_event(skyline: Skyline, place: int, *, back: bool = False) -> int | Non
     return next(notable, None)
 
 
-_Key = tuple[str, str]
+SeriesKey = tuple[str, str]
+"""The target and the unit of the budgets that are compared over time."""
 
 
-def _series(known: KnownRevisions) -> _Key | None:
+def series_of(known: KnownRevisions) -> SeriesKey | None:
     """The main budget of the newest prompt, unless fewer than half of them have it: then the commonest."""
-    common: Counter[_Key] = Counter()
+    common: Counter[SeriesKey] = Counter()
     main, prompts = None, 0
     for facts in known.in_order:
         if facts.whole and not known.names[facts.number].is_reply:
@@ -188,19 +193,19 @@ def _series(known: KnownRevisions) -> _Key | None:
     return common.most_common(1)[0][0]
 
 
-def _at(known: KnownRevisions, number: int, series: _Key | None) -> Budget | None:
+def budget_at(known: KnownRevisions, number: int, series: SeriesKey | None) -> Budget | None:
     facts = known.facts.get(number)
     budgets: Sequence[Budget] = facts.budgets if facts is not None else ()
     return next((each for each in budgets if (each.target, each.unit) == series), None)
 
 
-def _column(known: KnownRevisions, own: Sequence[int], end: int, series: _Key | None) -> SkylineColumn:
-    found = [(number, _at(known, number, series)) for number in own]
+def _column(known: KnownRevisions, own: Sequence[int], end: int, series: SeriesKey | None) -> SkylineColumn:
+    found = [(number, budget_at(known, number, series)) for number in own]
     number, budget = max(found, key=lambda each: (each[1].used or 0) if each[1] is not None else -1)
     is_reply = known.names[number].is_reply
     if budget is None and is_reply:
         budget = main_budget(known.facts[number].budgets) if number in known.facts else None
-    parts = tuple((each.name, each.used) for each in budget.segments) if budget is not None else ()
+    parts = tuple((each.key, each.used) for each in budget.segments) if budget is not None else ()
     events = [_placed(known, each, event) for each in range(own[0], end) for event in known.events_of(each)]
     used = budget.used if budget is not None and not is_reply else None
     return SkylineColumn(own[0], own[-1], number, used, parts, tuple(events), is_reply)

@@ -109,7 +109,8 @@ def window_sentence(budget: Budget | None) -> str:
     if budget.compacts:
         left = f"{about}{budget.free:,} {unit} left before it compacts at {line:,}"
     elif budget.holds_reserve and budget.reserve_left:
-        left += f", {budget.reserve_left:,} of them reserved"
+        all_of_it = budget.reserve_left >= line - budget.used
+        left += ", all of it reserved" if all_of_it else f", {budget.reserve_left:,} of them reserved"
     if pressure_of(budget) in ("full", "over"):
         return f"Full: {left}"
     return f"{budget.used * 100 // line} % full: {left}"
@@ -145,7 +146,7 @@ def growth_of(before: Budget | None, after: Budget | None) -> tuple[Growth, ...]
     """Return how each segment changed, the largest growth first; empty when it cannot be compared."""
     if before is None or after is None or (before.target, before.unit) != (after.target, after.unit):
         return ()
-    old = {each.name: each.used for each in before.segments}
-    new = {each.name: each.used for each in after.segments}
+    old = {each.key: each.used for each in before.segments}
+    new = {each.key: each.used for each in after.segments}
     found = (Growth(name, new.get(name, 0) - old.get(name, 0)) for name in {**old, **new})
     return tuple(sorted((each for each in found if each.amount), key=lambda each: -each.amount))

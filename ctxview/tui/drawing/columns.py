@@ -170,9 +170,11 @@ def window_bar(budget: Budget, cells: int, *, letters: bool = False) -> Line:
     for parts in (before, after):
         for amount, sign, style in parts:
             done += max(0, amount)
-            # Free room is rounded down, so that a full window looks full.
             place = done * (cells - 1)
             end = -(-place // whole) if parts is before else round(place / whole)
+            if style == "faint":
+                # Free room is rounded down, so that a full window looks full.
+                end = min(end, at + amount * (cells - 1) // whole)
             if amount > 0 and end > at:
                 spans.append(Span(sign * (end - at), style))
                 at = end

@@ -36,6 +36,8 @@ REF = {
 
 YES, NO, UNSAID = "✓", "✗", "·"
 
+SHOWN, HIDDEN = "●", "○"
+
 DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "⊖"
 
 MORE, LESS = "↑", "↓"
@@ -235,7 +237,7 @@ def gauge_spark(gauges: Sequence[Gauge | None], at: int, cells: int, name: str) 
 
 def visibility_spark(gauges: Sequence[Gauge | None], at: int, cells: int) -> Line:
     """Whether the block was shown to the model, over time."""
-    signs = {True: Span(YES, "visible.yes"), False: Span(NO, "visible.no")}
+    signs = {True: Span(SHOWN, "visible.yes"), False: Span(HIDDEN, "hidden")}
 
     def cell(place: int, gauge: Gauge | None) -> Span | None:
         sign = signs.get(gauge.visible) if gauge is not None and gauge.visible is not None else None

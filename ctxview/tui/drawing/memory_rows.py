@@ -24,7 +24,7 @@ LONGEST_ID, LONGEST_ID_NARROW = 40, 27
 ROOMY = 96
 MOST_DOTS = 20
 CHANGED = {ChangeMark.ADDED: "+", ChangeMark.CHANGED: "~", ChangeMark.VERDICT: "~"}
-VERDICTS = {True: "●", False: "○", None: glyphs.UNSAID}
+VERDICTS = {True: glyphs.SHOWN, False: glyphs.HIDDEN, None: glyphs.UNSAID}
 
 
 class MemoryColumns(Struct, frozen=True):
@@ -169,7 +169,7 @@ def block_text(block: Block, cells: int, depth: int = 1) -> list[Line]:
     if violation := glyphs.violation_text(block):
         text = join(violation, text, gap=" · ")
     if hidden and block.why:
-        reason = join((Span("not shown: ", "visible.no"),), preview(block.why, "warn"))
+        reason = join((Span("not shown: ", "dim"),), preview(block.why, "dim"))
         text = join(reason, text, gap=" · ") if width(reason) < cells * 3 // 4 or depth > 1 else reason
     return wrap_to(text, cells, depth) if depth > 1 else [fit(text, cells)]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.revisions.window import used_elsewhere
 from ctxview.tui.drawing import overview_parts as parts
@@ -38,7 +39,10 @@ LEAST_CHART = 6
 
 
 class _Row(Struct, frozen=True):
-    """One row of the list. Rows with a higher `spare` go first when the room is short."""
+    """One row of the list. Rows with a higher `spare` go first when the room is short.
+
+    A line that is too long is cut, or has a second row where there is room.
+    """
 
     line: Line
     label: str = ""
@@ -59,9 +63,9 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     keys = 4 if cells >= LEAST_KEYS else 1
     room = cells - LABEL - 1 - keys
     todo, missing = drawing.overview.todo, drawing.overview.missing
-    worst = parts.worst_lines(drawing, room)
     lacking = show(". ".join(missing) or parts.MISSING_NOTHING)
     lacking = lacking if width(lacking) <= room else show(missing[0])
+    reasons = parts.reason_lines(drawing, room)
     found: list[_Row] = [
         _Row(EMPTY, spare=9),
         _Row(parts.headline(drawing, room), "Window", "4"),
@@ -75,8 +79,13 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         *_reply_rows(drawing),
         _Row(parts.block_counts_line(drawing, room), "Blocks", "2"),
         *(
-            _Row(line, key="W" if at == 0 else "", spare=3 if at > 2 else 0)
-            for at, line in enumerate(parts.reason_lines(drawing, room))
+            row
+            for at, (lines, names) in enumerate(reasons)
+            for row in (
+                _Row(lines[0], key="" if at else "W", spare=3 if at > 2 else 0),
+                *(_Row(line, spare=3 if at > 2 else 0) for line in lines[1:]),
+                _Row(names, spare=10),
+            )
         ),
         _Row(EMPTY, spare=9),
         _Row(show(". ".join(todo[:2]) if todo else "nothing yet"), "Todo", "3", spare=4),
@@ -85,7 +94,8 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         _Row(lacking, "Missing", "6", spare=4),
         *([_Row(show(drawing.state.advice), "Advice", "5")] if drawing.state.advice else []),
         _Row(EMPTY, spare=9),
-        *(_Row(line, "" if at else "Worst", "" if at else "F8") for at, line in enumerate(worst)),
+        _Row(parts.worst_line(drawing), "Worst", "F8"),
+        _Row(parts.finding_counts_line(drawing)),
     ]
     if drawing.overview.reply is None:
         found.append(_Row(parts.changed_line(drawing), "Changed", "d", spare=4))
@@ -99,7 +109,15 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     while len(kept) > rows and (most := max(row.spare for row in kept)):
         last = max(at for at, row in enumerate(kept) if row.spare == most)
         del kept[last]
-    return [_list_line(row, room, keys, drawing.chosen) for row in kept]
+    free = rows - len(kept)
+    drawn: list[Line] = []
+    for row in reversed(kept):
+        lines = wrap_to(row.line, room, 2 if free > 0 else 1, "  ") or [row.line]
+        free -= len(lines) - 1
+        first, *more = (replace(row, line=line) for line in lines)
+        rest = (_list_line(_Row(each.line), room, keys, "") for each in more)
+        drawn[:0] = [_list_line(first, room, keys, drawing.chosen), *rest]
+    return drawn
 
 
 def _parts_of_window(drawing: OverviewDrawing, room: int) -> list[Line]:
@@ -149,7 +167,7 @@ def _boxes(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
             right,
         ),
     )
-    worst = parts.worst_lines(drawing, left - INSIDE, 2)
+    worst = [*wrap_to(parts.worst_line(drawing), left - INSIDE, 2, "  "), parts.finding_counts_line(drawing)]
     changes = parts.change_lines(drawing, right - INSIDE)
     height = max(len(worst), len(changes)) + 2
     second = side_by_side(
@@ -174,7 +192,11 @@ def _three_columns(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line
         ("Missing", _missing_lines(drawing, side - INSIDE), "6"),
         (
             _worst_title(drawing),
-            [*parts.worst_lines(drawing, side - INSIDE, 3), parts.written_again_line(drawing)],
+            [
+                *wrap_to(parts.worst_line(drawing), side - INSIDE, 3, "  "),
+                parts.finding_counts_line(drawing),
+                parts.written_again_line(drawing),
+            ],
             "F8",
         ),
         (_changed_title(drawing), parts.change_lines(drawing, side - INSIDE), "d"),
@@ -244,7 +266,8 @@ def _counted_tiers(drawing: OverviewDrawing, room: int) -> list[Line]:
 
 
 def _block_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
-    reasons = parts.reason_lines(drawing, room - 3)
+    found = parts.reason_lines(drawing, room - 3)
+    reasons = [line for lines, names in found for line in (*lines, names) if line]
     if reasons:
         reasons[0] = ends(reasons[0], show("W", "key"), room)
     return [*_counted_tiers(drawing, room), *reasons]

@@ -186,24 +186,36 @@ def block_counts_line(drawing: OverviewDrawing, cells: int) -> Line:
     return join(line, show(stored)) if width(line) + len(stored) <= cells else line
 
 
-def reason_lines(drawing: OverviewDrawing, cells: int, most: int = MOST_REASONS) -> list[Line]:
-    """One line for each reason, with the hidden blocks; ids are never cut."""
+def reason_lines(
+    drawing: OverviewDrawing, cells: int, most: int = MOST_REASONS
+) -> list[tuple[list[Line], Line]]:
+    """The lines of each reason, and the hidden blocks when they have no room beside it; ids are never cut."""
     groups = drawing.overview.blocks.reasons
     shown = groups[:most] if len(groups) <= most else groups[: most - 1]
     digits = max((len(str(len(each.ids))) for each in shown), default=1)
-    widest = min(max((width(show(each.reason)) for each in shown), default=0), max(10, cells - digits - 16))
-    lines = []
+    room = cells - digits - 5
+    short = [width(show(each.reason)) for each in shown if width(show(each.reason)) <= room // 2]
+    beside = max(short, default=0)
+    # Two cells before the names, or one where only that leaves room for all of them.
+    is_tight = any(width(show(" ".join(each.ids[:cells]))) == room - beside for each in shown)
+    gap = " " if is_tight else "  "
+    found: list[tuple[list[Line], Line]] = []
     for each in shown:
         head = join((Span("○ ", "hidden"),), show(f"{len(each.ids):>{digits}}  "))
-        reason = pad(show(each.reason), widest) if len(each.reason) <= widest else show(each.reason)
-        room = cells - digits - 6 - width(reason)
-        names = names_line(each.ids, room)
-        lines += wrap_to(join(head, reason, (Span("  "),), names), cells, 2, " " * (digits + 4))
+        reason = show(each.reason)
+        reason = pad(reason, beside) if width(reason) < beside else reason
+        lines = wrap_to(join(head, reason), cells, 2, " " * (digits + 4))
+        names = names_line(each.ids, room + 1 - len(gap) - width(reason))
+        if names and len(lines) == 1:
+            found.append(([join(lines[0], names, gap=gap)], ()))
+        else:
+            below = names_line(each.ids, room)
+            found.append((lines, join((Span(" " * (digits + 4)),), below) if below else ()))
     if len(groups) > len(shown):
         rest = groups[len(shown) :]
         blocks = sum(len(each.ids) for each in rest)
-        lines.append(show(f"  {len(rest)} more reasons, {blocks:,} blocks", "dim"))
-    return lines
+        found.append(([show(f"  {len(rest)} more reasons, {blocks:,} blocks", "dim")], ()))
+    return found
 
 
 def names_line(names: Sequence[str], cells: int, gap: str = " ") -> Line:
@@ -249,19 +261,23 @@ def hidden_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
             yield fit(join(pad(show(f"    {name}"), min(30, cells // 2)), show(text, "dim"), gap=" "), cells)
 
 
-def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Line]:
-    """The worst finding of all revisions with its place, then how many there are."""
+def worst_line(drawing: OverviewDrawing) -> Line:
+    """The worst finding of all revisions with its place."""
     known = drawing.known
-    worst, total = known.worst, len(known.names)
-    lines: list[Line] = []
+    worst = known.worst
     if worst is not None:
         severity = worst.finding.severity
         mark = show(f"{SEVERITY[severity]} {worst.finding.rule} ", f"severity.{severity}")
-        lines += wrap_to(join(mark, show(worst_sentence(known, worst), "bold")), cells, most, "  ")
-    elif known.is_complete:
-        lines.append(show("No finding in any revision", "ok"))
-    else:
-        lines.append(show(f"checked {len(known.facts):,} of {total:,}", "dim"))
+        return join(mark, show(worst_sentence(known, worst), "bold"))
+    if known.is_complete:
+        return show("No finding in any revision" if len(known.names) > 1 else "No finding", "ok")
+    return show(f"checked {len(known.facts):,} of {len(known.names):,}", "dim")
+
+
+def finding_counts_line(drawing: OverviewDrawing) -> Line:
+    """How many findings there are in all revisions; empty until one is read."""
+    known = drawing.known
+    total = len(known.names)
     counts = [
         show(
             f"{SEVERITY[each]} {number:,} in {places:,}"
@@ -273,9 +289,7 @@ def worst_lines(drawing: OverviewDrawing, cells: int, most: int = 1) -> list[Lin
     ]
     revisions = "this revision" if total == 1 else f"all {total:,} revisions"
     scope = f"of {revisions}: " if known.is_complete else f"checked {len(known.facts):,} of {total:,}: "
-    if known.facts:
-        lines.append(fit(join(show(scope, "dim"), join(*counts, gap=", ")), cells))
-    return lines
+    return join(show(scope, "dim"), join(*counts, gap=", ")) if known.facts else ()
 
 
 def written_again_line(drawing: OverviewDrawing) -> Line:

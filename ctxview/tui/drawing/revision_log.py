@@ -6,9 +6,11 @@ from msgspec import Struct
 
 from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.analysis.revisions.log import LogRow, log_sentence
+from ctxview.analysis.revisions.skyline import SeriesKey, budget_at
+from ctxview.analysis.revisions.window import unit_of
 from ctxview.analysis.wording import counted
 from ctxview.reports.why import short_origin
-from ctxview.tui.drawing.boxes import ends
+from ctxview.tui.drawing.boxes import INSIDE, box, ends
 from ctxview.tui.drawing.glyphs import SEVERITY
 from ctxview.tui.drawing.overview_parts import names_line
 from ctxview.tui.drawing.skyline import EVENT_SIGNS
@@ -17,6 +19,8 @@ from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, 
 COUNT, FIGURE, TIME = 4, 8, 8
 LEAST_BAR, WIDEST_BAR = 8, 14
 LEAST_EVENT = 10
+SELECTED = 9
+"""The height of the box about the revision at the cursor."""
 ROOMY = 100
 """The width from which on the bar of a window is longer."""
 PRESSURE = {"over": "severity.error", "full": "severity.warning", "high": "severity.warning"}
@@ -47,11 +51,13 @@ def log_columns(known: KnownRevisions, cells: int) -> LogColumns:
     return LogColumns(name, time, changed, bar, max(0, room - bar - 2))
 
 
-def log_header(known: KnownRevisions, cells: int) -> list[Line]:
+def log_header(
+    known: KnownRevisions, columns: LogColumns, series: SeriesKey | None, cells: int
+) -> list[Line]:
     """The answer, and the heads of the columns."""
-    columns = log_columns(known, cells)
     answer = ends(show(f" {log_sentence(known)}", "strong"), show("F8 ", "key"), cells)
-    window = pad(show("window", "dim"), columns.bar + FIGURE) if columns.bar else pad((), FIGURE)
+    room = columns.bar + FIGURE if columns.bar else FIGURE
+    window = pad(show(_window_head(known, series, room), "dim"), room)
     head = join(
         pad(show("  revision", "dim"), columns.name + 2),
         pad(show("time", "dim"), columns.time),
@@ -67,9 +73,20 @@ def log_header(known: KnownRevisions, cells: int) -> list[Line]:
     return [answer, fit(head, cells)]
 
 
-def log_line(row: LogRow, known: KnownRevisions, cells: int, *, marked: bool = False) -> Line:
+def _window_head(known: KnownRevisions, series: SeriesKey | None, cells: int) -> str:
+    """`window, of 24,720`, as far as there is room; a unit other than tokens is always named."""
+    found = (budget_at(known, facts.number, series) for facts in reversed(known.in_order))
+    budget = next((each for each in found if each is not None), None)
+    if budget is None:
+        return "window"
+    unit = "" if unit_of(budget) == "tokens" else f" {unit_of(budget)}"
+    limit = f" of {budget.line:,}" if budget.line else ""
+    heads = (f"window,{limit}{unit}", f"window,{unit}" if unit else "window", unit.strip())
+    return next((each for each in heads if len(each) <= cells and each[-1:] != ","), heads[1])
+
+
+def log_line(row: LogRow, columns: LogColumns, cells: int, *, marked: bool = False) -> Line:
     """One revision; counts that are not known yet are blank."""
-    columns = log_columns(known, cells)
     indent = "    " if row.is_reply else "  "
     name = shorten(row.name, columns.name + 2 - len(indent) - 1)
     counts = row.counts
@@ -93,12 +110,23 @@ def log_line(row: LogRow, known: KnownRevisions, cells: int, *, marked: bool = F
     )
 
 
-def log_details(known: KnownRevisions, number: int, cells: int, most: int = 4) -> list[Line]:
+def selected_box(known: KnownRevisions, number: int, cells: int) -> list[Line]:
+    """What is known of the revision at the cursor, in a box that is as high for each."""
+    lines = log_details(known, number, cells - INSIDE, SELECTED - 2)
+    name = known.names[number].name
+    keys = join(show("Enter", "key"), show("go there  "), show("d", "key"), show("diff"), gap=" ")
+    return box(show(f"Selected: {name}", "title"), lines, cells, end=keys, height=SELECTED)
+
+
+def log_details(known: KnownRevisions, number: int, cells: int, rows: int = 8) -> list[Line]:
     """The findings of a revision with their places, its blocks, and which of the lost ones come back."""
     facts = known.facts.get(number)
     if facts is None:
         return [show("reading…", "dim")]
     lines: list[Line] = []
+    back, never = known.written_again(number)
+    most = rows - sum(map(bool, (facts.added, facts.removed, back)))
+    most -= len(facts.findings) > most
     for finding in facts.findings[:most]:
         mark = show(f"{SEVERITY[finding.severity]} {finding.rule} ", f"severity.{finding.severity}")
         lines.append(
@@ -110,7 +138,6 @@ def log_details(known: KnownRevisions, number: int, cells: int, most: int = 4) -
         if keys:
             head = show(f"{sign} {len(keys)} ", style)
             lines.append(join(head, names_line([name for _, name in keys], cells - width(head), ", ")))
-    back, never = known.written_again(number)
     if back:
         names = ", ".join(name for _, name in back[:3])
         more = f" and {len(back) - 3} more" if len(back) > 3 else ""

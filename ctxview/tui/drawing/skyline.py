@@ -140,7 +140,8 @@ def strip_line(known: KnownRevisions, cursor: int, cells: int, *, letters: bool 
         spans.append(Span(" " if wide == 3 else ""))
     labels = column_labels(known, skyline)
     fullest = f", {labels[skyline.fullest]} fullest" if skyline.fullest is not None else ""
-    text = f"{labels[0]} to {labels[-1]}{fullest}" if len(labels) > 1 else "nothing to compare yet"
+    alone = "nothing to compare yet" if len(known.names) < 2 else "no figure of another revision"
+    text = f"{labels[0]} to {labels[-1]}{fullest}" if len(labels) > 1 else alone
     return fit(join(tuple(merge(spans)), show(text, "dim"), gap=" "), cells)
 
 

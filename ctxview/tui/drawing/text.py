@@ -169,13 +169,16 @@ def wrap(line: Line, cells: int, indent: str = "") -> list[Line]:
 
 
 def wrap_to(line: Line, cells: int, most: int, indent: str = "") -> list[Line]:
-    """Wrap a line to at most `most` lines, with a mark where the rest was cut."""
+    """Wrap a line to at most `most` lines, with a mark where the rest was cut, if possible between words."""
     lines = list(islice(_wrapped(line, cells, indent), most + 1))
     if len(lines) <= most:
         return lines
+    last = lines[most - 1]
+    if cells // 2 <= width(last) <= cells - 2:
+        return [*lines[: most - 1], (*last, Span(f" {MARK}", last[-1].style))]
     first, *more = lines[most]
     rest = (replace(first, text=first.text[len(indent) :]), *more)
-    return [*lines[: most - 1], fit((*lines[most - 1], Span(" "), *rest, Span(MARK)), cells)]
+    return [*lines[: most - 1], fit((*last, Span(" "), *rest, Span(MARK)), cells)]
 
 
 def wrap_all(lines: Iterable[Line], cells: int, indent: str = "") -> list[Line]:

@@ -103,12 +103,12 @@ def _verdict(block: Block, width: int) -> Iterator[Line]:
         return
     if block.visible:
         place = f", position {block.rank + 1}" if block.rank is not None else ""
-        shown: Line = (Span(f"{glyphs.YES} shown to the model{place}", "visible.yes"),)
+        shown: Line = (Span(f"{glyphs.SHOWN} shown to the model{place}", "visible.yes"),)
         how = show(f": {block.why}" if block.why else "", "dim")
         yield from wrap(join(shown, how), width, "  ")
     else:
         reason = show(block.why or "not shown to the model", "warn")
-        yield from wrap(join((Span(f"{glyphs.NO} hidden: ", "visible.no"),), reason), width, "  ")
+        yield from wrap(join((Span(f"{glyphs.HIDDEN} not shown: ", "hidden"),), reason), width, "  ")
 
 
 def _figures(block: Block, view: ViewState) -> str:
@@ -227,7 +227,7 @@ def _message(row: Row, width: int) -> Iterator[Line]:
     )
     if row.unseen is not None:
         reason = show(f"never shown to the model: {row.unseen}", "warn")
-        yield from wrap(join((Span(f"{glyphs.NO} ", "visible.no"),), reason), width, "  ")
+        yield from wrap(join((Span(f"{glyphs.HIDDEN} ", "hidden"),), reason), width, "  ")
     if row.problem is not None and row.problem != row.unseen:
         yield from wrap(show(row.problem, "bad"), width)
     yield EMPTY

@@ -164,7 +164,7 @@ class HistoryPage(Page):
 def message_row(row: Row, digits: int, cells: int, *, fresh: bool = False) -> Line:
     """Number, role, run and beginning of the text, with a mark if the model can never see the message."""
     run = pad(show(shorten(row.run or "", 9), "dim"), 9) if cells >= NARROW else ()
-    mark = f"{glyphs.NO} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
+    mark = f"{glyphs.HIDDEN} {glyphs.short_count(row.size)} B" if row.unseen is not None else ""
     obvious = row.kind in {"text", "blank"} or row.kind.startswith(row.role or "–")
     kind = "" if obvious else row.kind
     text = preview(row.text) if row.text.strip() else (EMPTY_TEXT,)

@@ -144,16 +144,14 @@ def _glossary(width: int) -> list[Line]:
 def _signs(width: int) -> list[Line]:
     """Every sign with its meaning."""
     rows: list[tuple[str, str, str]] = [
-        ("●", "visible.yes", "in the overview, the log and why: shown to the model"),
+        (glyphs.SHOWN, "visible.yes", "shown to the model"),
         ("◐", "visible.yes", "shown in part: cut, or only as a reference"),
-        ("○", "hidden", "not shown, still stored"),
+        (glyphs.HIDDEN, "hidden", "not shown, still stored"),
         ("▼", "warn", "something left the window here"),
         ("┃", "limit", "the limit of the window"),
         ("▒ ░", "dim", "of the window: in the prompt but not in this file; reserved"),
         ("┄┄", "hidden", "a line that is not in the prompt"),
         ("…", "dim", "a text that is cut by the screen"),
-        (glyphs.YES, "visible.yes", "the model is shown this block"),
-        (glyphs.NO, "visible.no", "hidden from the model, with the reason below or beside it"),
         *((glyphs.OWNER[owner], f"owner.{owner}", f"{owner}: {text}") for owner, text in OWNERS.items()),
         *((glyphs.SEVERITY[each], f"severity.{each}", each) for each in Severity),
         *((glyphs.REF[each], REF_STYLE[each], f"reference {each}") for each in RefStatus),

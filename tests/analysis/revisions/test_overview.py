@@ -16,6 +16,7 @@ from ctxview.analysis.revisions.overview import (
     refs_sentence,
     summarise,
 )
+from ctxview.analysis.revisions.skyline import series_of
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Severity
 from ctxview.core.origin import Origin
@@ -189,11 +190,11 @@ def test_the_log_is_newest_first_and_knows_names_before_it_knows_counts(lighthou
         "round 15",
         "reply to 14",
     ]
-    row = log_row(lighthouse, 14)
+    row = log_row(lighthouse, 14, series_of(lighthouse))
     assert (row.used, row.pressure, row.errors, row.warnings) == (24_655, "full", 0, 6)
     assert row.event is not None
     assert row.event.kind == "stage"
-    unread = log_row(KnownRevisions(lighthouse.names), 14)
+    unread = log_row(KnownRevisions(lighthouse.names), 14, None)
     assert (unread.name, unread.counts, unread.errors) == ("round 9", None, None)
 
 

@@ -50,6 +50,8 @@ def test_an_estimate_says_so_and_a_recorded_figure_does_not() -> None:
 def test_a_reserve_inside_the_limit_is_not_free() -> None:
     held = window(50, reserved=30, holds_reserve=True)
     assert window_sentence(held) == "50 % full: 50 of 100 tokens left, 30 of them reserved"
+    used = window(82, reserved=30, holds_reserve=True)
+    assert window_sentence(used) == "82 % full: 18 of 100 tokens left, all of it reserved"
     assert (held.free, held.reserve_left) == (20, 30)
 
     beside = window(50, reserved=30)

@@ -81,7 +81,7 @@ def test_a_wiped_tier_is_removed_and_its_gaps_are_not_closed(tmp_path: Path) -> 
 def test_a_gap_that_closes_says_what_it_was(tmp_path: Path) -> None:
     old, new = states(tmp_path, {"memory": {"working": [block("h", decay=0.1, content="seen again")]}})
     (gap,) = diff(old, new).of(ChangeGroup.MISSING)
-    assert (gap.kind, gap.why) == (ChangeKind.CLOSED, "was decay 0.90 > 0.65 (working)")
+    assert (gap.kind, gap.why) == (ChangeKind.CLOSED, "was decay 0.90 > 0.65")
 
 
 def test_forged_fields_are_tampered_with_and_change_nothing_else(tmp_path: Path) -> None:

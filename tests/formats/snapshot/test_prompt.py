@@ -177,8 +177,8 @@ def test_hidden_blocks_are_cuts_after_their_tier(tmp_path: Path) -> None:
     parts = prompt_of(path).messages[0].parts
     cuts = [(index, part.cut) for index, part in enumerate(parts) if part.cut is not None]
     assert [(cut.kind, cut.what, cut.reason) for _, cut in cuts] == [
-        (CutKind.HIDDEN, "c2", "confidence 0.50 < 0.70 (core)"),
-        (CutKind.HIDDEN, "w2", "done status"),
+        (CutKind.HIDDEN, "c2", "confidence 0.50 < 0.70"),
+        (CutKind.HIDDEN, "w2", "status done"),
     ]
     assert [parts[index + 1].text for index, _ in cuts] == ["  working[1]:\n", "  ephemeral[0]:\n"]
     assert [(cut.bytes, cut.tokens) for _, cut in cuts] == [(13, 3), (12, 3)]

@@ -50,7 +50,7 @@ def test_each_block_has_its_visibility_and_the_reason() -> None:
     shown = state(snapshot_value(core=[block("a")], working=[block("w", decay=0.7, round=18)], round=20))
     assert (found(shown, "a").visible, found(shown, "a").rank, found(shown, "a").age) == (True, 0, 19)
     hidden = found(shown, "w")
-    assert (hidden.visible, hidden.rank, hidden.why) == (False, None, "decay 0.70 > 0.65 (working)")
+    assert (hidden.visible, hidden.rank, hidden.why) == (False, None, "decay 0.70 > 0.65")
     assert hidden.figure("quality") == pytest.approx(0.6)
     assert (shown.counts.blocks, shown.counts.visible, shown.counts.hidden) == (2, 1, 1)
 
@@ -105,7 +105,7 @@ def test_the_record_of_a_log_decides_which_blocks_are_visible() -> None:
     shown = state(envelope)
     assert (found(shown, "kept").visible, found(shown, "kept").rank) == (True, 1)
     assert found(shown, "weak").visible
-    assert found(shown, "weak").why == "shown, although atom-0.17 hides it: decay 0.50 > 0.35 (core)"
+    assert found(shown, "weak").why == "shown, although atom-0.17 hides it: decay 0.50 > 0.35"
     assert found(shown, "lost").why == "not in the injected snapshot, although atom-0.17 would show it"
     assert found(shown, "ghost").why == "only in the injected snapshot, not in the stored one"
 
@@ -113,7 +113,7 @@ def test_the_record_of_a_log_decides_which_blocks_are_visible() -> None:
 def test_all_blocks_of_an_injected_view_are_visible() -> None:
     shown = state({"modelContext": snapshot_value(core=[block("a"), block("b", decay=0.9)]), "meta": {}})
     assert all(each.visible for each in shown.blocks())
-    assert found(shown, "b").why == "shown, although atom-0.17 would hide it: decay 0.90 > 0.35 (core)"
+    assert found(shown, "b").why == "shown, although atom-0.17 would hide it: decay 0.90 > 0.35"
 
 
 def test_the_blocks_of_a_refused_reply_are_hidden() -> None:

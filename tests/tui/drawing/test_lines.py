@@ -54,7 +54,7 @@ def text_of(lines: list[Line]) -> str:
 def test_the_detail_of_a_block_shows_all_of_it() -> None:
     text = text_of(detail_lines(ItemId(ItemKind.BLOCK, "work-007", "working"), view_of(night()), 60))
     for part in (
-        "hidden: decay 0.70 > 0.65 (working)",
+        "hidden: decay 0.70 > 0.65",
         "Ask again at 03:00.",
         "task · radar",
         "✎ model  ⊘ system",

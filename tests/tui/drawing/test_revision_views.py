@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.analysis.revisions.overview import summarise
+from ctxview.analysis.revisions.skyline import series_of
 from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import ContextState, Segment
@@ -20,12 +21,13 @@ from ctxview.tui.drawing.columns import Stack, draw_columns, segment_styles, win
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.overview import draw_overview
 from ctxview.tui.drawing.overview_parts import OverviewDrawing
-from ctxview.tui.drawing.revision_log import log_details, log_header, log_line
+from ctxview.tui.drawing.revision_log import log_columns, log_details, log_header, log_line
 from ctxview.tui.drawing.skyline import SkylineDrawing, draw_skyline
 from ctxview.tui.drawing.text import Line, plain, show, width
 from ctxview.tui.drawing.why import draw_why
-from tests.analysis.revisions.builders import known, memory, state, window
+from tests.analysis.revisions.builders import finding, known, memory, state, window
 from tests.analysis.revisions.test_why import read
+from tests.figures import finished
 
 LIGHTHOUSE = samples_folder() / "snapshot" / "lighthouse"
 PATHS = {
@@ -95,9 +97,10 @@ def test_every_view_fits_its_size(name: str, cells: int, rows: int) -> None:
     overview = draw_overview(_overview(facts, found, number), cells, rows)
     tiers = tier_styles(found.tiers)
     skyline = draw_skyline(SkylineDrawing(facts, number, tiers), cells, rows)
+    columns, series = log_columns(facts, cells), series_of(facts)
     log = [
-        *log_header(facts, cells),
-        *(log_line(log_row(facts, each), facts, cells) for each in log_numbers(facts)),
+        *log_header(facts, columns, series, cells),
+        *(log_line(log_row(facts, each, series), columns, cells) for each in log_numbers(facts)),
     ]
     answers = explain(facts, next((block.id for block in found.blocks()), ""))
     why = [line for each in answers for part in _parts(draw_why(each, facts, cells)) for line in part]
@@ -243,10 +246,46 @@ def test_an_overview_of_very_many_blocks_draws_only_what_fits(
     assert len(drawn) < 1000
 
 
+def test_a_window_without_a_cell_of_free_room_looks_full() -> None:
+    for cells in range(20, 220):
+        assert "·" not in plain(window_bar(window(24_655, 24_720, reserved=8_048), cells))
+
+
+def test_a_long_finding_has_a_second_row_where_there_is_room() -> None:
+    long = replace(finding("T001"), message=" ".join(["every word of it"] * 6))
+    facts, found = known(state(memory("a")), findings={0: [long]}), state(memory("a"))
+
+    roomy = _texts(draw_overview(_overview(facts, found, 0), 80, 21))
+
+    at = next(place for place, line in enumerate(roomy) if line.startswith(" Worst"))
+    assert roomy[at].endswith("F8")
+    assert roomy[at + 1].endswith("every word of it")
+
+
+def test_hidden_blocks_are_named_below_a_long_reason() -> None:
+    block = memory("rev-parser", visible=False, reason=finished(" ".join(["without end"] * 4)))
+    facts, found = known(state(block)), state(block)
+
+    lines = _texts(draw_overview(_overview(facts, found, 0), 80, 21))
+
+    assert "                rev-parser" in lines
+
+
+def test_the_windows_of_the_log_have_one_unit() -> None:
+    words, tokens = window(6_013, 8_000, unit="bytes"), window(4_929, 1_600)
+    facts = known(
+        *(state(memory("a"), budgets=[words]) for _ in range(3)), state(memory("a"), budgets=[tokens, words])
+    )
+    columns, series = log_columns(facts, 100), series_of(facts)
+
+    assert "window, of 8,000 bytes" in plain(log_header(facts, columns, series, 100)[1])
+    assert [log_row(facts, each, series).used for each in range(4)] == [6_013] * 4
+
+
 def test_the_log_row_of_the_erasing_reply(story: tuple[KnownRevisions, ContextState]) -> None:
     facts, _ = story
 
-    assert plain(log_line(log_row(facts, 15), facts, 80)).split() == [
+    assert plain(log_line(log_row(facts, 15, series_of(facts)), log_columns(facts, 80), 80)).split() == [
         "reply", "to", "9", "1", "·", "12", "4", "1", "▼", "−12",
     ]  # fmt: skip
     details = _texts(log_details(facts, 15, 100))

@@ -106,7 +106,7 @@ def test_further_lines_are_indented() -> None:
 def test_wrapping_to_a_depth_marks_the_cut() -> None:
     assert [plain(line) for line in wrap_to(show("one two three four five"), 10, 2, "  ")] == [
         "one two",
-        "  three f…",
+        "  three …",
     ]
     assert [plain(line) for line in wrap_to(show("one two"), 10, 2)] == ["one two"]
 

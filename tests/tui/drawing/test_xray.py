@@ -75,7 +75,7 @@ def test_a_line_has_its_tokens_its_tier_and_its_text() -> None:
 
 def test_a_cut_is_a_grey_line_with_size_and_reason() -> None:
     (line,) = [line for line in lines_of(SAMPLE, 100) if "c2" in plain(line)]
-    assert "○  ┄┄ not shown: c2 · confidence 0.10 < 0.70 (core) ┄" in plain(line)
+    assert "○  ┄┄ not shown: c2 · confidence 0.10 < 0.70 ┄" in plain(line)
     assert {span.style for span in line if span.text.strip()} <= {"faint", "hidden"}
 
 

@@ -64,7 +64,7 @@ def detail(source: FakeSource, revision: int, name: str, cells: int = 60) -> lis
 def test_the_detail_draws_the_decay_of_a_block_and_since_when_it_is_hidden() -> None:
     lines = detail(fading(), 4, "a")
     assert "decay      ▁▃▅▆▆ 0.1 → 0.7 since round 1" in lines
-    assert "shown      ✓✓✓✗✗ hidden since round 4" in lines
+    assert "shown      ●●●○○ hidden since round 4" in lines
 
 
 def test_an_unchanged_value_is_a_gauge_with_a_note() -> None:
@@ -83,7 +83,7 @@ def test_points_after_the_selected_revision_are_faint() -> None:
         ("▅▆▆", "faint"),
     ]
     assert "decay      ▁▃▅▆▆ 0.1 → 0.3 since round 1" in detail(source, 1, "a")
-    assert "shown      ✓✓✓✗✗ so far" in detail(source, 1, "a")
+    assert "shown      ●●●○○ so far" in detail(source, 1, "a")
 
 
 def test_a_draft_is_compared_with_its_file_and_a_revision_with_the_previous_one() -> None:
@@ -107,8 +107,8 @@ def test_many_revisions_share_cells_and_the_selected_one_has_its_own() -> None:
     uses = [*range(100)]
     assert plain(use_spark(uses, 99, 10)) == "▁▂▃▄▄▅▆▇██"
     hidden = [Gauge((), True)] * 30 + [Gauge((), False)] * 30
-    assert plain(visibility_spark(hidden, 59, 6)) == "✓✓✓✗✗✗"
-    assert plain(visibility_spark([*hidden[:5], None, *hidden[31:]], 2, 100)) == "✓✓✓✓✓ " + "✗" * 29
+    assert plain(visibility_spark(hidden, 59, 6)) == "●●●○○○"
+    assert plain(visibility_spark([*hidden[:5], None, *hidden[31:]], 2, 100)) == "●●●●● " + "○" * 29
 
 
 @pytest.mark.parametrize("most", [2, 3])

@@ -128,7 +128,7 @@ def test_a_row_has_number_role_run_and_text() -> None:
 
 
 def test_a_row_is_marked_if_the_model_can_never_see_it() -> None:
-    assert "✗ 18.2k B one" in plain(message_row(row(unseen="too long"), 1, 100))
+    assert "○ 18.2k B one" in plain(message_row(row(unseen="too long"), 1, 100))
 
 
 def test_a_row_without_role_or_text_is_drawn_too() -> None:

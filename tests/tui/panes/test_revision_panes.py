@@ -63,6 +63,21 @@ async def test_the_log_goes_to_the_revision_under_the_cursor() -> None:
         assert drive.revision == 27
 
 
+async def test_the_log_begins_at_the_shown_revision_and_tells_about_the_one_at_the_cursor() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
+        drive.inspector.action_go_to_revision(14)
+        await drive.press("R")
+        await _read(drive)
+        assert "Selected: round 9 " in drive.screen_text()
+
+        await drive.press("k")
+
+        assert "Selected: the reply to round 9" in drive.screen_text()
+        assert "SNP043" in drive.screen_text()
+        await drive.press("left_square_bracket")
+        assert "Selected: the reply to round 8" in drive.screen_text()
+
+
 async def test_why_explains_the_selected_block_and_goes_to_a_step() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
         await drive.press("W")

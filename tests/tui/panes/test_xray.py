@@ -59,7 +59,7 @@ async def test_another_revision_has_its_own_prompt_with_what_is_hidden(rounds: P
         await drive.press("X", "{")
         text = drive.text(Pane.XRAY)
         assert "content: first words" in text
-        assert "not shown: low · confidence 0.10 < 0.70 (core)" in text
+        assert "not shown: low · confidence 0.10 < 0.70" in text
 
 
 async def test_tab_goes_from_block_to_block_and_selects_it(rounds: Path) -> None:

@@ -147,21 +147,19 @@ def _judge(block: MemoryBlock, profile: Profile, current_round: int | None) -> H
         return _verdict(DropReason.INVALID, f"invalid: {why_invalid(block.value, profile)}")
     if current_round is None and profile.needs_round:
         return _verdict(DropReason.INVALID, "runtime.round is missing")
-    return _beyond_limits(normal, block.tier, profile.tier(block.tier), current_round) or normal
+    return _beyond_limits(normal, profile.tier(block.tier), current_round) or normal
 
 
-def _beyond_limits(
-    block: StoredBlock, tier: str, policy: TierPolicy, current_round: int | None
-) -> HideVerdict | None:
+def _beyond_limits(block: StoredBlock, policy: TierPolicy, current_round: int | None) -> HideVerdict | None:
     age = current_round - block.round if current_round is not None else None
     if policy.hides_terminal and block.terminal:
-        return _verdict(DropReason.TERMINAL, f"{block.status} status", summary=f"status is {block.status}")
+        return _verdict(DropReason.TERMINAL, f"status {block.status}", summary=f"status is {block.status}")
     most, least, oldest = policy.max_decay, policy.min_confidence, policy.max_age_shown
     if most is not None and block.decay > most:
-        text = f"decay {figure_text(block.decay)} > {figure_text(most)} ({tier})"
+        text = f"decay {figure_text(block.decay)} > {figure_text(most)}"
         return _verdict(DropReason.DECAY, text, "decay", block.decay, most)
     if least is not None and block.confidence < least:
-        text = f"confidence {figure_text(block.confidence)} < {figure_text(least)} ({tier})"
+        text = f"confidence {figure_text(block.confidence)} < {figure_text(least)}"
         return _verdict(DropReason.CONFIDENCE, text, "confidence", block.confidence, least)
     if oldest is not None and age is not None and age > oldest:
         text, summary = f"age {age} > {oldest} rounds", f"older than {oldest} rounds"
