@@ -17,7 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.gaps import blocked_names, gap_is_settled
-from ctxview.analysis.secrets import check_secrets, mask_secrets
+from ctxview.analysis.secret_patterns import could_hold_secret
+from ctxview.analysis.secrets import check_secrets, find_secrets, mask_secrets
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.origin import Origin
@@ -41,7 +42,7 @@ _GAP_SEVERITIES = {
 _OF_THEIR_OWN = ("TXT", "SEC", "PTH", "JSN", "RAW")
 """Findings that are points of their own also inside a gap."""
 _LONG_WORD = re.compile(r"[\w./-]{4,}")
-LARGEST_SEARCHED = 4 * 1024 * 1024
+LARGEST_SEARCHED = 64 * 1024 * 1024
 """Bytes of the largest file that is searched; larger ones are histories, which their formats search."""
 _UTF_16 = (BOM_UTF16_LE, BOM_UTF16_BE)
 _ALIKE = 16
@@ -122,7 +123,11 @@ def secrets_beside(subject: Subject, points: Iterable[Point]) -> Iterator[Point]
             data = read_beneath(subject.root, name)
         except ReadError:
             continue  # it has changed since, which signing notices
+        if not could_hold_secret(bare := data.replace(b"\0", b"")):
+            continue
         text = data.decode("utf-16" if data.startswith(_UTF_16) else "utf-8", "replace")
+        if len(bare) < len(data) and not find_secrets(text):
+            text = bare.decode("utf-8", "replace")  # UTF-16 without a mark
 
         def origin_at(start: int, _: int, file: str = file, text: str = text) -> Origin:
             return Origin(file, line=text.count("\n", 0, start) + 1)

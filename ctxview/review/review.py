@@ -23,7 +23,7 @@ from ctxview.formats.revisions import is_past
 from ctxview.review.decisions import Decision, DecisionKind, KeptProgress, decide, settles
 from ctxview.review.meaning import part_digests, state_digest
 from ctxview.review.points import Point, PointKind, points_of, secrets_beside, worst_first
-from ctxview.review.subject import Subject, files_beside, joined, subject_at, subjects_of
+from ctxview.review.subject import Subject, files_beside, joined, place_of, subject_at, subjects_of
 from ctxview.review.targets import HandedOver, TargetShare, handed_over, previews, target_shares
 from ctxview.review.words import SignOff
 
@@ -196,6 +196,16 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
     ordered = worst_first(unique, str(subject.root))
     evidence = {point.id: _evidence(point.origin, holders) for point in ordered}
     return Review(subject, tuple(reviewed), ordered, evidence=evidence)
+
+
+def shown_beside(source: Source, lens: Lens) -> list[Path]:
+    """Return the files beside a single file that it shows now."""
+    found: list[Path] = []
+    for number in [] if place_of(source.path).is_dir() else _current(source):
+        state = source.reading(number, lens).state
+        shares = target_shares(source, number, state, lens)
+        found += files_beside(source, state, [prompt for _, prompt in previews(shares)])
+    return found
 
 
 def _current(source: Source) -> list[int]:

@@ -24,7 +24,7 @@ from ctxview.review.record import (
     ReviewStatement,
     read_record,
 )
-from ctxview.review.review import LastReview
+from ctxview.review.review import LastReview, shown_beside
 from ctxview.review.ssh_signature import SignatureCheck, check_signature
 from ctxview.review.subject import Subject, joined, place_of, records_beside, scope_of, subject_at
 from ctxview.review.words import SignatureState, SignOff
@@ -172,6 +172,8 @@ def _compared(
     lens: Lens,
     options: VerifyOptions,
 ) -> CheckedPath:
+    if source is not None and files:
+        subject = joined([subject, subject_at(subject.root, shown_beside(source, lens))])
     checked = []
     for file in files:
         statement = file.statement

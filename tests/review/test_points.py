@@ -79,7 +79,7 @@ def test_a_raw_file_has_points_and_a_secret_in_it_is_masked(tmp_path: Path) -> N
     assert "\u202e" not in repr([point.title + point.detail for point in review.points])
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
 def test_a_secret_in_a_file_that_no_format_reads_is_a_masked_point(tmp_path: Path, encoding: str) -> None:
     handoff = sample("handoff", tmp_path)
     before = review_of(handoff)

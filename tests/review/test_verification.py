@@ -406,6 +406,18 @@ def test_a_file_beside_a_single_reviewed_file_counts_too(tmp_path: Path) -> None
     assert "changed file content/fix.patch" in found.findings()[0].message
 
 
+def test_a_file_that_a_single_reviewed_file_shows_later_ends_the_approval(tmp_path: Path) -> None:
+    path = sample("handoff", tmp_path)
+    patch = (path / "content" / "fix.patch").rename(tmp_path / "fix.patch")
+    sign(path / "handoff.json")
+    assert judge(verify_path(path / "handoff.json", LENS, VerifyOptions())) == ()
+    patch.rename(path / "content" / "fix.patch")
+
+    (finding,) = judge(verify_path(path / "handoff.json", LENS, VerifyOptions()))
+    assert finding.rule == "REV003"
+    assert "added file content/fix.patch" in finding.message
+
+
 def test_a_hostile_record_reads_nothing_through_links(tmp_path: Path) -> None:
     found = reviewed(tmp_path, signed=False)
     (tmp_path / "elsewhere").mkdir()
