@@ -11,6 +11,7 @@ from ctxview.fleet.fleet_source import UNREAD, FleetSource, spark
 from ctxview.fleet.source_rows import LENS
 from ctxview.fleet.storage import storage_at
 from ctxview.recording.frames import MAGIC
+from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.query import figures_in, sort_orders
 from ctxview.tui.screens.inspector import InspectorScreen
 from tests.fleet.sources import answer, fleet_tree, read
@@ -61,6 +62,7 @@ async def test_enter_opens_the_source_and_q_returns(tree: Path, out: Path) -> No
         await drive.type("t0")
         await drive.press("enter")
         assert "1 of 22 blocks" in drive.screen_text()
+        assert "compactions 1" in drive.text(Pane.DETAIL)
         await drive.press("enter")
         await drive.settle()
         opened = drive.app.screen

@@ -86,7 +86,7 @@ def _block(block: Block, view: ViewState, width: int) -> Iterator[Line]:
     yield from block_lines(block, view, width)
     for figure in block.figures:
         if figure.scale is None:
-            yield (Span(f"{figure.name:<11}", "dim"), *show(f"{figure.value:g} {figure.unit}".rstrip()))
+            yield (Span(f"{figure.name:<10} ", "dim"), *show(f"{figure.value:g} {figure.unit}".rstrip()))
     yield from wrap(show(_figures(block, view), "dim"), width)
     if block.tags:
         tags = join(*(show(tag, "accent") for tag in block.tags), gap=" · ")
