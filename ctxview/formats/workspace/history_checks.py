@@ -6,7 +6,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import orjson
 from msgspec import Struct
@@ -53,11 +53,23 @@ class HistoryMessage(Struct, frozen=True):
         return self.role, self.text, self.time
 
 
-class LineCheck(Protocol):
-    """Takes the lines of one file in order."""
+class LineCheck:
+    """Takes the lines of one file in order; a subclass checks its records."""
 
-    def line(self, line: HistoryLine) -> None: ...
-    def end(self) -> None: ...
+    def __init__(self, survey: WorkspaceSurvey) -> None:
+        self._survey = survey
+
+    def line(self, line: HistoryLine) -> None:
+        if line.value is not None:
+            self._record(line, line.value)
+        elif not line.is_blank:
+            self._survey.fault("WSP018", Hit(line.origin(), excerpt(line.problem or "not a record", 160)))
+
+    def end(self) -> None:
+        """Do nothing, as long as the file may end anywhere."""
+
+    def _record(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
+        raise NotImplementedError
 
 
 def history_message(value: dict[str, JsonValue]) -> HistoryMessage:
@@ -109,11 +121,11 @@ class MessageCheck:
                 self._survey.fault("HIS002", Hit(origin, f"the call {quoted(call)} has no result"))
 
 
-class HistoryCheck:
+class HistoryCheck(LineCheck):
     """Checks one raw history: its first line, its records, their times, and what a rotation copied."""
 
     def __init__(self, survey: WorkspaceSurvey, name: str, before: HistoryCheck | None) -> None:
-        self._survey = survey
+        super().__init__(survey)
         self._name = name
         self._messages = MessageCheck(survey)
         self._seen = 0
@@ -180,21 +192,15 @@ class HistoryCheck:
         return next((size for size in sizes if last[-size:] == first[:size]), 0)
 
 
-class AuditCheck:
+class AuditCheck(LineCheck):
     """Verifies the hash chain of an audit log and collects the names of the tools."""
 
     def __init__(self, survey: WorkspaceSurvey) -> None:
-        self._survey = survey
+        super().__init__(survey)
         self._hash = ""
         self._next = 0
 
-    def line(self, line: HistoryLine) -> None:
-        if line.is_blank:
-            return
-        value = line.value
-        if value is None:
-            self._survey.fault("WSP018", Hit(line.origin(), excerpt(line.problem or "not a record", 160)))
-            return
+    def _record(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
         if tool := _text(value.get("tool_name")):
             self._survey.tools.add(tool)
         sequence, stated = value.get("seq"), _text(value.get("hash"))
@@ -209,9 +215,6 @@ class AuditCheck:
             self._survey.fault("HIS005", Hit(line.origin("hash"), text))
         self._hash = stated or ""
         self._next = (sequence if isinstance(sequence, int) else self._next) + 1
-
-    def end(self) -> None:
-        """Do nothing: an audit log may end anywhere."""
 
 
 def audit_hashes(line: HistoryLine, value: dict[str, JsonValue]) -> set[str]:
@@ -241,19 +244,14 @@ def _hashes(value: Mapping[str, JsonValue], written: bytes | None) -> Iterator[s
         yield hashlib.sha256(whole.encode()).hexdigest()
 
 
-class TurnCheck:
+class TurnCheck(LineCheck):
     """Collects the sizes of the turns."""
 
     def __init__(self, survey: WorkspaceSurvey, session: str) -> None:
-        self._survey = survey
+        super().__init__(survey)
         self._session = session
 
-    def line(self, line: HistoryLine) -> None:
-        value = line.value
-        if value is None:
-            if not line.is_blank:
-                self._survey.fault("WSP018", Hit(line.origin(), excerpt(line.problem or "not a record", 160)))
-            return
+    def _record(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
         turn, context, memory = (
             _count(value.get(key)) for key in ("turn", "context_tokens", "working_memory_tokens")
         )
@@ -269,22 +267,11 @@ class TurnCheck:
             if isinstance(tool, dict) and (name := _text(tool.get("name"))):
                 self._survey.tools.add(name)
 
-    def end(self) -> None:
-        """Do nothing: each turn stands for itself."""
 
-
-class LearningsCheck:
+class LearningsCheck(LineCheck):
     """Checks what was learned about tools: an error means that the tool did not succeed."""
 
-    def __init__(self, survey: WorkspaceSurvey) -> None:
-        self._survey = survey
-
-    def line(self, line: HistoryLine) -> None:
-        value = line.value
-        if value is None:
-            if not line.is_blank:
-                self._survey.fault("WSP018", Hit(line.origin(), excerpt(line.problem or "not a record", 160)))
-            return
+    def _record(self, line: HistoryLine, value: dict[str, JsonValue]) -> None:
         if tool := _text(value.get("tool_name")):
             self._survey.tools.add(tool)
         if value.get("error") and value.get("succeeded") is not False:
@@ -293,9 +280,6 @@ class LearningsCheck:
         if len(_text(value.get("context")) or "") >= LONGEST_CONTEXT:
             text = f"the context was cut at {LONGEST_CONTEXT} characters"
             self._survey.fault("HIS008", Hit(line.origin("context"), text))
-
-    def end(self) -> None:
-        """Do nothing: each line stands for itself."""
 
 
 def _text(value: JsonValue) -> str | None:
