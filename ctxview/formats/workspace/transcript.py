@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 from ctxview.core.origin import Origin
-from ctxview.core.transcript import END, Row, Transcript
+from ctxview.core.transcript import Row, Transcript
 from ctxview.files.reading import ReadError
+from ctxview.formats.kit.history import LoadedHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.transcript import HistoryTranscript
 from ctxview.formats.workspace.database import StoredMessage, read_messages
@@ -27,7 +28,8 @@ def workspace_transcript(workspace: Workspace, streams: HistoryStreams) -> Trans
     if database is None or not database.sessions:
         return None
     newest = max(database.sessions, key=lambda each: (each.updated_at or "", each.id))
-    return StoredTranscript(database.file, newest.id)
+    stored = StoredHistory(database.file, newest.id)
+    return HistoryTranscript(stored, stored.row, stored.text)
 
 
 def _row(line: HistoryLine, index: int) -> Row:
@@ -51,53 +53,39 @@ def _text(line: HistoryLine) -> str:
     return history_message(line.value).text if line.value is not None else ""
 
 
-class StoredTranscript:
-    """The messages of one session of the database, read when the first row is asked for."""
+class StoredHistory(LoadedHistoryStream):
+    """The messages of one session of the database, read when the first one is asked for."""
 
-    complete = True
-    ending = 0
+    size = 0
+    problem: str | None = None
 
     def __init__(self, file: str, session: str) -> None:
+        self.name = session
         self._file = file
-        self._session = session
-        self._messages: list[StoredMessage] | None = None
 
-    def _all(self) -> list[StoredMessage]:
-        if self._messages is None:
-            try:
-                self._messages = list(read_messages(Path(self._file), self._session))
-            except ReadError:
-                self._messages = []
-        return self._messages
+    @cached_property
+    def _messages(self) -> list[StoredMessage]:
+        try:
+            return list(read_messages(Path(self._file), self.name))
+        except ReadError:
+            return []
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._messages)
 
-    def row(self, index: int) -> Row:
-        messages = self._all()
-        place = index + len(messages) if index < 0 else index
-        stored = messages[place] if 0 <= place < len(messages) else None
-        if stored is None:
-            raise IndexError(f"there is no message {index}")
-        message = stored.message
-        origin = Origin(self._file, f"/messages/{stored.id}")
-        kind = "tool call" if message.calls else "text"
-        text = message.text[:LONGEST_ROW]
-        return Row(place, message.role, kind, text, None, origin, len(text), number=place + 1)
+    def line(self, number: int, /) -> HistoryLine:
+        place = number + len(self) if number < 0 else number
+        if not 0 <= place < len(self):
+            raise IndexError(f"there is no message {number}")
+        content = self._messages[place].message.text[:LONGEST_ROW].encode("utf-8", "replace")
+        return HistoryLine(self.name, self._file, place, 0, len(content), content)
 
-    def raw(self, index: int) -> bytes:
-        return self.row(index).text.encode("utf-8", "replace")
+    def row(self, line: HistoryLine, index: int) -> Row:
+        stored = self._messages[index]
+        kind = "tool call" if stored.message.calls else "text"
+        text, origin = self.text(line), Origin(self._file, f"/messages/{stored.id}")
+        place = index % len(self)
+        return Row(place, stored.message.role, kind, text, None, origin, len(text), number=place + 1)
 
-    def find(self, needle: str, start: int, backwards: bool, cancelled: Callable[[], bool]) -> int | None:
-        if not needle:
-            return None
-        total = len(self)
-        begin = total if start == END else max(0, start + total) if start < 0 else min(start, total)
-        places = range(begin - 1, -1, -1) if backwards else range(begin, total)
-        for place in places:
-            if cancelled():
-                return None
-            text = self.row(place).text
-            if needle in (text.lower() if needle == needle.lower() else text):
-                return place
-        return None
+    def text(self, line: HistoryLine) -> str:
+        return line.content.decode("utf-8", "replace")
