@@ -9,6 +9,9 @@ from __future__ import annotations
 import errno
 import os
 import platform
+
+# Imported here, because a disk that fails during a save must not fail an import, too.
+import signal
 import stat
 import sys
 from collections.abc import Callable
@@ -212,8 +215,6 @@ def has_writer(descriptor: int) -> bool | None:
     """
     if not hasattr(fcntl, "F_SETLEASE"):
         return None
-    import signal
-
     try:
         # The signal of a lease ends a process unless it is one that is ignored by default.
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
