@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from inspect import isawaitable
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.await_complete import AwaitComplete
@@ -27,6 +28,8 @@ from ctxview.tui.model.action_table import (
     BracketKeys,
 )
 from ctxview.tui.model.command_line import Command
+from ctxview.tui.model.layout import Pane
+from ctxview.tui.panes import module_of
 from ctxview.tui.widgets.bars import KeyBar
 from ctxview.tui.widgets.strips import content
 from ctxview.tui.widgets.virtual_lines import VirtualLines
@@ -49,7 +52,8 @@ def bindings(known: Container[str] = ACTIONS_BY_ID) -> list[Binding]:
 
 
 Result = TypeVar("Result")
-OWN_KEYS = "ctxview.tui.actions.own_keys"
+PACKAGE = "ctxview.tui.actions"
+OWN_KEYS = f"{PACKAGE}.own_keys"
 
 
 class DismissOnce(Screen[Result]):
@@ -222,8 +226,16 @@ def find_own_action(name: str) -> Callable[[Screen[Result]], object]:
 
 def find_action(name: str) -> Callable[[Screen[Result]], object]:
     """Import the function of the action `name`."""
-    module = import_module(f"ctxview.tui.actions.{ACTION_MODULES[name]}")
+    module = import_module(f"{PACKAGE}.{ACTION_MODULES[name]}")
     if name in PANE_ACTIONS:
         return partial(module.go_to_pane, pane=PANE_ACTIONS[name])
     action: Callable[[Screen[Result]], object] = getattr(module, name)
     return action
+
+
+@cache
+def import_ahead() -> None:
+    """Import all panes and actions in a thread, once, so that the first key does not wait for them."""
+    actions = [f"{PACKAGE}.{name}" for name in dict.fromkeys(ACTION_MODULES.values())]
+    names = [*actions, *map(module_of, Pane)]
+    Thread(target=lambda: [*map(import_module, names)], name="import ahead", daemon=True).start()

@@ -19,7 +19,7 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.search import pattern
-from ctxview.tui.panes import import_panes
+from ctxview.tui.screens.action_screen import import_ahead
 from ctxview.tui.screens.inspector_page import InspectorPage
 from ctxview.tui.widgets.bars import hit_line
 from ctxview.tui.widgets.pane import PaneWidget
@@ -174,7 +174,7 @@ class InspectorScreen(InspectorPage):
     def _painted(self) -> None:
         if self.view is not None or self.model.problem is not None:
             self.jobs.priority.painted()
-            import_panes()
+            import_ahead()
 
     def _sleep(self, timer: str) -> None:
         if (running := self._timers_by_name.pop(timer, None)) is not None:
