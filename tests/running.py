@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-LIMIT = 60.0
+LIMIT = 180.0
 """Seconds after which a wait fails. It means that a program hangs: no slow machine needs so long."""
 
 

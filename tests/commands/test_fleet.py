@@ -119,7 +119,7 @@ def test_a_wrong_query_says_where(out: Path, ctxview: Run) -> None:
 def test_a_missing_path_leaves_one_line_on_the_terminal(tmp_path: Path, action: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "ctxview", "fleet", *action]
 
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False)
 
     assert done.returncode == 2
     assert done.stderr == "ctxview: nothing: there is no such file or folder\n"

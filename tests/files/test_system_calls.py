@@ -53,7 +53,7 @@ def test_on_another_system_one_line_says_what_is_supported(arguments: list[str])
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
 
     assert (run.returncode, run.stdout) == (2, "")

@@ -21,7 +21,7 @@ from textual.worker import Worker
 from ctxview.tui.input_order import OrderedInput
 from ctxview.tui.screens.inspector import InspectorScreen
 
-LIMIT = 60.0
+LIMIT = 180.0
 """Seconds after which a wait fails. It means that the program hangs: no slow machine needs so long."""
 LOOK_AGAIN = 0.001
 

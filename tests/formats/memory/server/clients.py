@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 TOKEN = "a-token-for-tests-only"
 TRANSPORTS = ("stdio", "http")
 START = [sys.executable, "-m", "ctxview", "memory", "serve"]
-LIMIT = 60.0
+LIMIT = 180.0
 
 
 class MemoryClient:
