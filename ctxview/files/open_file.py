@@ -47,9 +47,10 @@ class OpenFile:
         if reopen is not None:
             _OPEN.use(self)
 
-    def __del__(self) -> None:
+    def __del__(self, close: Callable[[int], None] = os.close) -> None:
+        # `close` is bound here, because at the end of a process the module may be gone before the file.
         if self._descriptor is not None:
-            os.close(self._descriptor)
+            close(self._descriptor)
 
     def release(self) -> bool:
         """Close the descriptor until the next read; False during a read."""

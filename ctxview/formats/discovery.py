@@ -18,7 +18,7 @@ from ctxview.core.format_spec import FormatMatch
 from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover, is_review_file
 from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
-from ctxview.formats.peek import Peek
+from ctxview.formats.peek import FOLDERS, Peek
 from ctxview.formats.registry import RAW, detect_peek, format_problems, open_peek
 
 DEEPEST = 12
@@ -176,8 +176,8 @@ def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
     if peek.is_broken_json and not peek.is_commented_json:
         # It may have been anything, and is worth a look for that reason.
         return Look(DiscoveredSource(peek, RAW, "called JSON, but it is not"))
-    if peek.is_unreadable_json:
-        return Look(DiscoveredSource(peek, RAW, "called JSON, but it cannot be read"))
+    if peek.is_unreadable:
+        return Look(DiscoveredSource(peek, RAW, "it may be a source by its name, but it cannot be read"))
     return Look(None)
 
 
@@ -188,7 +188,7 @@ def names_below(folder: Path, below: str) -> list[str]:
     """
     with os.scandir(folder) as entries:
         names = sorted(
-            (not entry.is_dir(), entry.name)
+            (not entry.is_dir() and entry.name not in FOLDERS, entry.name)
             for entry in entries
             if entry.name not in SKIPPED_FOLDERS
             and not entry.is_symlink()

@@ -10,16 +10,24 @@ import re
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.files.change_detector import Stamp, stamp_of
-from ctxview.files.reading import ReadError, is_review_file, read_beneath, read_bytes, read_ends
+from ctxview.files.reading import LIMIT, ReadError, is_review_file, read_beneath, read_bytes, read_ends
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
 HEAD = 64 * 1024
 LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
+SUFFIXES = (".json", *LINES_SUFFIXES, ".txt", ".md", ".log", ".db")
+"""The endings of files that may be sources."""
+FOLDERS = (".agent",)
+"""The names of folders that are sources; a pipe or a socket of the name is reported."""
+_SYNTAX = msgspec.json.Decoder(msgspec.Raw)
+"""Checks JSON without keeping its values."""
 _STRING = rb'"(?:[^"\\\n]|\\.)*"'
 _COMMENT = lazy_pattern(_STRING + rb"|//[^\n]*|/\*.{0,10000}?\*/", re.DOTALL)
 _LAST_COMMA = lazy_pattern(_STRING + rb"|,(?=\s{0,1000}[}\]])")
@@ -123,8 +131,10 @@ class Peek:
     def is_broken_json(self) -> bool:
         """Whether a file is called JSON or JSON lines and is not."""
         suffix, data = self.path.suffix.lower(), self.data
-        if data is None or not self._is_called_json:
+        if not self._is_called_json:
             return False
+        if data is None:
+            return bool(self.head) and self._is_large_and_broken()
         if suffix == ".json":
             return self._document is None
         try:
@@ -132,11 +142,25 @@ class Peek:
         except JsonError:
             return True
 
+    def _is_large_and_broken(self) -> bool:
+        """Whether a file over `MOST_BYTES` is not JSON, or is over `LIMIT` and cannot be judged."""
+        try:
+            data = read_bytes(self.path, LIMIT)
+            data.decode()
+            for text in [data] if self.path.suffix.lower() == ".json" else data.split(b"\n"):
+                if text.strip():
+                    _SYNTAX.decode(text)
+        except (ReadError, UnicodeDecodeError, msgspec.DecodeError, RecursionError):
+            return True
+        return False
+
     @property
-    def is_unreadable_json(self) -> bool:
-        """Whether a file is called JSON or JSON lines and cannot be read."""
+    def is_unreadable(self) -> bool:
+        """Whether a file may be a source by its name, and cannot be read."""
         known = self.is_folder or self._is_link or self.data is not None
-        return self._is_called_json and not known and not self.head
+        name = self.path.name
+        may_be_source = name in FOLDERS or self.path.suffix.lower() in SUFFIXES
+        return may_be_source and not known and not self.head
 
     @property
     def _is_called_json(self) -> bool:

@@ -92,3 +92,15 @@ def test_threads_that_read_more_files_than_may_be_open_get_the_right_bytes(tmp_p
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(read_all, range(40)))
+
+
+def test_a_file_that_outlives_the_modules_of_its_process_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    before = len(list(Path("/dev/fd").iterdir()))
+    held = [open_file_beneath(tmp_path, "a")]
+    assert len(list(Path("/dev/fd").iterdir())) == before + 1
+    monkeypatch.setattr("ctxview.files.open_file.os", None)
+    held.clear()
+    assert len(list(Path("/dev/fd").iterdir())) == before

@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from ctxview.cli import main
+from ctxview.files.reading import LIMIT
 from ctxview.formats import OpenError, discover, discovery, open_source
+from ctxview.formats.peek import MOST_BYTES
 from ctxview.samples import samples_folder
 from tests.formats.ordinary_user import as_ordinary_user
 from tests.formats.snapshot.builders import block, reply_bytes, snapshot_value, to_bytes
@@ -149,9 +151,31 @@ def test_a_file_that_is_called_json_and_is_not_is_offered_in_a_tree(
     assert discover(tmp_path).found == ()
 
 
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+@pytest.mark.parametrize(
+    ("name", "line", "end"),
+    [
+        ("a.json", b'["%s",\n', b'"z"]'),
+        ("a.jsonl", b'{"a": "%s"}\n', b""),
+    ],
+)
+def test_a_large_file_that_is_called_json_and_is_not_is_offered_in_a_tree(
+    tmp_path: Path, name: str, line: bytes, end: bytes
+) -> None:
+    body = line % (b"x" * MOST_BYTES) + end
+    (tmp_path / name).write_bytes(body)
+    assert discover(tmp_path).found == ()
+    for broken in (body + b'{"a":', b" " * MOST_BYTES + b"\0", body.replace(b"xx", b"\xff\xff", 1)):
+        (tmp_path / name).write_bytes(broken)
+        assert [(each.path.name, each.format) for each in discover(tmp_path).found] == [(name, "raw")]
+        assert main(["check", str(tmp_path)]) == 1
+    with (tmp_path / name).open("wb") as file:
+        file.truncate(LIMIT + 1)
+    assert [(each.path.name, each.format) for each in discover(tmp_path).found] == [(name, "raw")]
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.TXT", "a.md", "a.db", ".agent"])
 @pytest.mark.parametrize("locked", [True, False])
-def test_a_file_that_is_called_json_and_cannot_be_read_is_no_clean_check(
+def test_a_file_that_may_be_a_source_and_cannot_be_read_is_no_clean_check(
     name: str, *, locked: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # Not `tmp_path`, which no other user may search.
@@ -167,6 +191,15 @@ def test_a_file_that_is_called_json_and_cannot_be_read_is_no_clean_check(
         with as_ordinary_user():
             assert main(["check", str(root)]) == 2
     assert f"{name}: " in capsys.readouterr().err
+
+
+def test_a_pipe_in_the_place_of_an_agent_folder_beside_rounds_is_no_clean_check(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree(tmp_path, "a.json", "b.json")
+    os.mkfifo(tmp_path / ".agent")
+    assert main(["check", str(tmp_path)]) == 2
+    assert ".agent: this is a pipe, not a file" in capsys.readouterr().err
 
 
 def test_pages_about_the_separator_are_not_snapshots_and_hide_nothing_below() -> None:

@@ -31,7 +31,7 @@ SHOWN = ("none", "unknown")
 REPLACED = ("masked", "summarized")
 """The words with which the content is the replacement, and is shown."""
 UNREADABLE = "redacted"
-"""The word for a redaction state that is not a text."""
+"""The word for a redaction state that is blank or not a text: none of the seven of the draft."""
 DEEPEST = 60
 EMPTY: Sequence[JsonValue] = (None, "", [], {})
 CONTENT_KEYS = frozenset(
@@ -112,13 +112,15 @@ def redaction_state(members: Mapping[str, JsonValue]) -> str | None:
     """The strictest redaction state that an object or its redaction record gives, as a word, or None."""
     if not mentions_redaction(members) and not isinstance(members.get("metadata"), dict):
         return None
-    holders = (members, _object(members, "metadata"))
-    stated = [
-        value for each in holders for key, value in each.items() if snake_case(key) == "redaction_state"
-    ]
+    holders = (members, _object(members, "metadata"), *_notes(members))
+    pairs = (pair for each in holders for pair in each.items() if snake_case(pair[0]) == "redaction_state")
+    # The draft has a text here, one of seven: `null` is stated and is none of them.
+    stated = ("" if value is None else value for _, value in pairs)
     values = (*stated, *_states_of_notes(members), member(members, "redacted") is True or None)
-    words = [each if isinstance(each, str) else UNREADABLE for each in values if each is not None]
-    return max((word for word in words if word.strip()), key=_strictness, default=None)
+    words = (
+        each if isinstance(each, str) and each.strip() else UNREADABLE for each in values if each is not None
+    )
+    return max(words, key=_strictness, default=None)
 
 
 def _strictness(state: str) -> int:
@@ -377,7 +379,7 @@ def _notes(members: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]
 
 def _states_of_notes(members: Mapping[str, JsonValue]) -> Iterator[JsonValue]:
     for note in _notes(members):
-        yield from (member(note, name) for name in ("redaction_state", "state", "status"))
+        yield from (member(note, name) for name in ("state", "status"))
     for holder in (members, _object(members, "metadata")):
         if isinstance(word := member(holder, "redaction"), str):
             yield word

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
+from stat import S_ISDIR, S_ISREG
 from threading import Lock
 from urllib.parse import unquote
 
@@ -109,25 +109,45 @@ class SiblingFile(Struct, frozen=True):
         return found.matches(self.data) if found.fault is None else None
 
 
+class UnreadSibling(Struct, frozen=True):
+    """A file beside the records that cannot be read, or is too large to be read, and why."""
+
+    file: str
+    reason: str
+    is_large: bool
+
+
 class SiblingFiles:
     """The files of one folder, each read at most once."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._cached: dict[str, SiblingFile | None] = {}
+        self._cached: dict[str, SiblingFile | UnreadSibling | None] = {}
         self._bytes_left = MOST_BYTES
         self._lock = Lock()
 
     def find(self, reference: str | None) -> SiblingFile | None:
         """The file that a URI or path names; None when it is outside the folder or cannot be read."""
+        found = self._read(reference)
+        return found if isinstance(found, SiblingFile) else None
+
+    def problem(self, reference: str | None) -> UnreadSibling | None:
+        """Why the file that a URI or path names was not read; None when it was, or when there is none."""
+        found = self._read(reference)
+        return found if isinstance(found, UnreadSibling) else None
+
+    def _read(self, reference: str | None) -> SiblingFile | UnreadSibling | None:
         name = path_inside(reference)
         if name is None or self._folder is None:
             return None
         with self._lock:
             if name not in self._cached:
-                self._cached[name] = None
-                with suppress(ReadError):
-                    data = read_beneath(self._folder, name, min(LARGEST, self._bytes_left))
+                limit = min(LARGEST, self._bytes_left)
+                try:
+                    data = read_beneath(self._folder, name, limit)
+                except ReadError as error:
+                    self._cached[name] = _unread(self._folder / name, error.reason, limit)
+                else:
                     self._bytes_left -= len(data)
                     self._cached[name] = SiblingFile(name, data)
             return self._cached[name]
@@ -135,6 +155,18 @@ class SiblingFiles:
     def file(self, found: SiblingFile) -> str:
         """Return the file's name in origins."""
         return str((self._folder or Path()) / found.name)
+
+
+def _unread(path: Path, reason: str, limit: int) -> UnreadSibling | None:
+    """Return why a file was not read; None for a folder, and when nothing is there."""
+    try:
+        status = path.lstat()
+    except PermissionError:
+        return UnreadSibling(str(path), reason, is_large=False)
+    except OSError:
+        return None
+    is_large = S_ISREG(status.st_mode) and status.st_size > limit
+    return None if S_ISDIR(status.st_mode) else UnreadSibling(str(path), reason, is_large=is_large)
 
 
 def path_inside(reference: str | None) -> str | None:

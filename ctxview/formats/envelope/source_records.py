@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
 from ctxview.formats.envelope.bundle import Bundle, files_beside
 from ctxview.formats.envelope.editing.write_rights import EDITORS
@@ -14,11 +15,13 @@ from ctxview.formats.envelope.parser import RecordFile, read_again
 from ctxview.formats.envelope.profile import Profile, load_profile
 from ctxview.formats.envelope.state import masked_findings
 from ctxview.formats.envelope.state.timeline import EnvelopeRevision, envelope_revisions
+from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import Redactions, WithheldContent, withheld_in
 from ctxview.formats.interface import Hurry, Lens, Reading, Revision
 from ctxview.formats.kit.file_source import Memo
 
 if TYPE_CHECKING:
+    from ctxview.core.origin import Origin
     from ctxview.core.state import Event
     from ctxview.formats.envelope.model import EnvelopeRecords
     from ctxview.formats.envelope.references import SiblingFiles
@@ -144,9 +147,13 @@ class SourceRecords:
     def _unanswered(
         self, findings: Iterable[Finding], records: EnvelopeRecords, profile: Profile
     ) -> Iterator[Finding]:
-        """Yield the findings without those that saving the draft answers: it writes the missing events."""
+        """Yield the findings without those that saving the draft answers.
+
+        It writes the missing events, and marks the blocks of other files.
+        """
         from ctxview.formats.envelope.editing.write_rights import in_place
         from ctxview.formats.envelope.rules.events import misses_event
+        from ctxview.formats.envelope.rules.redaction import is_unmarked
 
         disk = self._undrafted
         if disk is None or records.envelope is None or in_place(records):
@@ -156,7 +163,25 @@ class SourceRecords:
             each for each in disk.bundle.groups if each.envelope and each.envelope.id == records.envelope.id
         ]
         known = {each.message for group in before for each in disk.findings_within(group, profile)}
-        yield from (each for each in findings if not misses_event(each) or each.message in known)
+        found = [each for each in findings if not misses_event(each) or each.message in known]
+        marked = self._marked_by_saving(disk) if any(map(is_unmarked, found)) else ()
+        yield from (each for each in found if not is_unmarked(each) or each.origin not in marked)
+
+    def _marked_by_saving(self, disk: SourceRecords) -> frozenset[Origin]:
+        """The marks that saving adds to blocks of which the draft of another file redacts an item."""
+        from ctxview.formats.envelope.editing.field_changes import BLOCKS, block_marks, newly_redacted
+        from ctxview.formats.envelope.editing.publication import EditedFile, all_changes
+
+        try:
+            redacted = newly_redacted(all_changes(map(EditedFile, disk.bundle.files, self.bundle.files)))
+        except EditRefused:
+            return frozenset()
+        return frozenset(
+            assembly.origin(BLOCKS, at, "redaction_state")
+            for assembly in self.bundle.records
+            if assembly.kind is RecordKind.ASSEMBLY
+            for at in block_marks(assembly, redacted)
+        )
 
     def between_envelopes(self, profile: Profile) -> tuple[Finding, ...]:
         from ctxview.formats.envelope.rules import check_bundle

@@ -31,9 +31,9 @@ def one_file(folder: Path, values: list[Json] | None = None, name: str = "handof
     return EnvelopeSource(folder / name)
 
 
-def several_files(folder: Path) -> EnvelopeSource:
-    """The good bundle as an envelope, a file of lines with the items, and a list with the rest."""
-    values = good()
+def several_files(folder: Path, values: list[Json] | None = None) -> EnvelopeSource:
+    """A bundle as an envelope, a file of lines with the items, and a list with the rest."""
+    values = values or good()
     items = [each for each in values if "item_id" in each]
     write(folder / "envelope.json", named(values, "ctx-1"))
     write(folder / "items.jsonl", items)

@@ -349,6 +349,9 @@ PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
             "name",
         )
     },
+    "a redaction record with the state null": one(
+        b.item("i1", SECRET, redaction={"redaction_state": None, "method": "by hand"})
+    ),
     **{
         f"the state {state!r}": one(b.item("i1", SECRET, redaction_state=state))
         for state in (
@@ -361,6 +364,9 @@ PLACES: Mapping[str, Mapping[str, Sequence[Members] | str]] = {
             True,
             1,
             "None",
+            "",
+            " ",
+            None,
         )
     },
 }

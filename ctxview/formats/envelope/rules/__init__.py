@@ -59,18 +59,26 @@ def check_envelope(records: EnvelopeRecords, siblings: SiblingFiles, profile: Pr
     for source in records.of(RecordKind.SOURCE):
         if (file := siblings.find(source.text("uri"))) is not None:
             yield from check_file_beside(source, file)
+    addresses = (each for record in records.records for each, _ in _addresses(record))
+    for problem in dict.fromkeys(map(siblings.problem, addresses)):
+        if problem is not None:
+            report = report_partly_read if problem.is_large else report_unreadable
+            yield from report(problem.file, problem.reason)
 
 
 def _paths(record: Record) -> Iterator[PathInFile]:
     """Yield the paths of a record; those that leave the folder are shown and never followed."""
-    paths: list[tuple[str | None, tuple[str | int, ...]]] = []
-    if record.kind is RecordKind.SOURCE:
-        paths.append((record.text("uri"), ("uri",)))
-    paths += [(each.id, each.path) for each in record.references if each.name == "content_ref"]
-    for value, path in paths:
+    for value, path in _addresses(record):
         written = (value or "").removeprefix("file://").removeprefix("file:")
         if written and "://" not in written:
             yield PathInFile(record.kind.value, written, record.origin(*path))
+
+
+def _addresses(record: Record) -> Iterator[tuple[str | None, tuple[str | int, ...]]]:
+    """Yield the addresses of content, and their paths in the record."""
+    if record.kind is RecordKind.SOURCE:
+        yield record.text("uri"), ("uri",)
+    yield from ((each.id, each.path) for each in record.references if each.name == "content_ref")
 
 
 def check_stray(stray: StrayValue, profile: Profile) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ctxview.analysis.text_copies import ANYWHERE
 from ctxview.analysis.wording import excerpt, listed
-from ctxview.core.findings import Effect, Hit, Severity, rule
+from ctxview.core.findings import Effect, Finding, Hit, Severity, rule
 from ctxview.files.strict_json.values import all_values
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.profile import Profile
@@ -166,6 +166,11 @@ def unmarked_block(records: EnvelopeRecords, profile: Profile) -> Iterator[Hit]:
                 continue
             message = f"{label(item)} is blocked by policy, but is a source of {id_of(assembly)}"
             yield Hit(reference.origin, message)
+
+
+def is_unmarked(finding: Finding) -> bool:
+    """Whether ENV080 found a block without its mark, and not a blocked item in it."""
+    return finding.rule == "ENV080" and (finding.origin.pointer or "").endswith("/redaction_state")
 
 
 @rule("ENV081", name="redacted-text-returns", severity=Severity.WARNING, effect=Effect.LEAKED)

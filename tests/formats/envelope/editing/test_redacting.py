@@ -112,8 +112,29 @@ def test_findings_that_the_publication_answers_do_not_remain(tmp_path: Path) -> 
     found = source.reading(0, LENS, drafts).findings
     made = source.publication(0, drafts, WHY)
     assert made.remaining is not None
-    assert {"ENV077", "ENV080"} <= {each.rule for each in found}
+    assert {each.rule for each in found} & {"ENV077", "ENV080", "ENV083"} == {"ENV077"}
     assert {each.rule for each in made.remaining(found, LENS)} & {"ENV077", "ENV080", "ENV083"} == {"ENV077"}
+
+
+@pytest.mark.parametrize("lifecycle", ["injected", "draft"])
+def test_a_draft_shows_the_blocks_of_other_files_that_saving_it_leaves_unmarked(
+    tmp_path: Path, lifecycle: str
+) -> None:
+    """A publication marks them; a draft that is edited in place changes no other file."""
+    source = several_files(tmp_path, changed("ctx-1", lifecycle=lifecycle))
+    drafts = edited(source, setting(source, "item-goal", "redaction_state", "removed"))
+    for findings in (source.reading(0, LENS, drafts).findings, source.findings_of(0, LENS, drafts)):
+        assert bool([each for each in findings if each.rule == "ENV080"]) == (lifecycle == "draft")
+
+
+def test_a_draft_shows_a_block_whose_mark_it_takes_away(tmp_path: Path) -> None:
+    source = several_files(tmp_path)
+    assert [each for each in source.findings(LENS) if each.rule == "ENV080"] == []
+    file = record(source, "assembly-model").file
+    rest = json.loads(source.bytes_of(file))
+    named(rest, "assembly-model")["ordered_blocks"][3]["redaction_state"] = "none"
+    drafts = {file: json.dumps(rest).encode()}
+    assert [each for each in source.reading(0, LENS, drafts).findings if each.rule == "ENV080"]
 
 
 @pytest.mark.parametrize("lifecycle", ["injected", "draft"])

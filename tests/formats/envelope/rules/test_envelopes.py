@@ -150,7 +150,8 @@ def test_an_empty_list_that_should_name_something_is_a_warning(change: str, word
         "ctx-1.compaction_refs = [] ¶ compaction-1 (absent)",
         'missing-1 += {"missing_id": "missing-2"} ¶ ctx-1.missing_context_refs = ["missing-2", "missing-1"]',
         'ctx-1.scope = "review" ¶ ctx-1.evidence_refs = ["evidence-1"]',
-        'ctx-1.policy_refs = [] ¶ item-note.redaction_state = "none" ¶ assembly-model.redaction_state = ""',
+        'ctx-1.policy_refs = [] ¶ item-note.redaction_state = "none"'
+        ' ¶ assembly-model.redaction_state = "none"',
     ],
 )
 def test_lists_for_steps_that_did_not_happen_may_be_empty(change: str):

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.findings import Severity
 from ctxview.formats import Lens, open_source
+from ctxview.formats.envelope.references import LARGEST
 from tests.formats.envelope.bundles import changed
 from tests.formats.envelope.rules.examples import rule_findings
 from tests.formats.envelope.sound_records import digest
+from tests.formats.ordinary_user import as_ordinary_user
 
 HEX = "0123456789abcdef" * 4
 
@@ -87,6 +92,56 @@ def test_the_digest_of_a_file_beside_the_records_is_compared(tmp_path: Path):
     assert _digest_findings(tmp_path) == ["source-plan: the digest is not that of docs/plan.md (12 bytes)"]
     (tmp_path / "docs/plan.md").unlink()
     assert _digest_findings(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"id_": "source-plan", "uri": "docs/plan.md", "digest": digest("the plan")},
+        {"id_": "source-plan", "uri": "./docs/plan.md#top"},
+        {"id_": "item-plan", "content_mode": "reference", "content_ref": {"uri": "docs/plan.md"}},
+    ],
+)
+@pytest.mark.parametrize("place", ["pipe", "link", "not permitted", "in a closed folder"])
+def test_content_beside_the_records_that_cannot_be_read_is_a_finding(fields: dict[str, Any], place: str):
+    # Not `tmp_path`, which no other user may search.
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "bundle.json").write_text(json.dumps(changed(**fields)))
+        plan = folder / "docs/plan.md"
+        plan.parent.mkdir()
+        if place == "pipe":
+            os.mkfifo(plan)
+        elif place == "link":
+            plan.symlink_to(folder / "bundle.json")
+        else:
+            plan.touch(0)
+            plan.parent.chmod(0 if place == "in a closed folder" else 0o755)
+        # Modules are imported first, because the other user may not read them.
+        open_source(folder / "bundle.json", "envelope").findings(Lens(ESTIMATES["bytes/4"]))
+        with as_ordinary_user():
+            found = open_source(folder / "bundle.json", "envelope").findings(Lens(ESTIMATES["bytes/4"]))
+        plan.parent.chmod(0o755)
+    assert [each.origin.file for each in found if each.rule == "RAW002"] == [str(plan)]
+
+
+def test_content_beside_the_records_that_is_too_large_is_a_finding(tmp_path: Path):
+    (tmp_path / "bundle.json").write_text(json.dumps(changed("source-plan", uri="plan.md")))
+    with (tmp_path / "plan.md").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    found = open_source(tmp_path / "bundle.json", "envelope").findings(Lens(ESTIMATES["bytes/4"]))
+    (finding,) = (each for each in found if each.rule == "RAW003")
+    assert finding.origin.file == str(tmp_path / "plan.md")
+    assert "more than the limit of 8.0 MiB" in finding.message
+
+
+@pytest.mark.parametrize("uri", ["docs", "absent.md", "bundle.json/x", "a" * 300])
+def test_an_address_that_leads_to_no_file_is_no_finding(tmp_path: Path, uri: str):
+    (tmp_path / "bundle.json").write_text(json.dumps(changed("source-plan", uri=uri)))
+    (tmp_path / "docs").mkdir()
+    found = open_source(tmp_path / "bundle.json", "envelope").findings(Lens(ESTIMATES["bytes/4"]))
+    assert [each for each in found if each.rule in ("RAW002", "RAW003")] == []
 
 
 def _digest_findings(folder: Path) -> list[str]:
