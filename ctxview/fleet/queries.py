@@ -1,4 +1,4 @@
-"""FleetAnswer questions about a fleet with DuckDB, through views: rows without their commit never count.
+"""Answer questions about a fleet with DuckDB, through views: rows without their commit never count.
 
 The views `sources`, `revisions`, `findings`, `tools` and `instructions` show each source as it was last read;
 `all_sources` and so on have every version that was read.
@@ -64,7 +64,7 @@ class Fleet:
         _view_commits(self.connection)
 
     def ask(self, query: str) -> FleetAnswer:
-        """FleetAnswer one SELECT; raises `FleetQueryError`."""
+        """Answer one SELECT; raises `FleetQueryError`."""
         import duckdb
 
         try:
@@ -74,11 +74,14 @@ class Fleet:
                 raise FleetQueryError("expected one SELECT, because the tables are only read")
             found = self.connection.execute(statements[0])
             names = tuple(name for name, *_ in found.description or ())
-            kinds = [kind for _, kind, *_ in found.description or ()]
-            if ZONED not in kinds:
+            kinds = [str(kind) for _, kind, *_ in found.description or ()]
+            if not any(ZONED in kind for kind in kinds):
                 return FleetAnswer(names, found.fetchall())
-            # DuckDB would need another package to return a time with its zone.
-            columns = (f"#{at}::TIMESTAMP" if kind == ZONED else f"#{at}" for at, kind in enumerate(kinds, 1))
+            # DuckDB would need another package to return a time with its zone, also inside of a list.
+            columns = (
+                f"#{at}::{kind.replace(ZONED, 'TIMESTAMP')}" if ZONED in kind else f"#{at}"
+                for at, kind in enumerate(kinds, 1)
+            )
             asked = self.connection.cursor().sql(query.rstrip(" ;\n"))
             return FleetAnswer(names, asked.project(", ".join(columns)).fetchall())
         except duckdb.Error as error:

@@ -20,8 +20,8 @@ from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.tokens import ESTIMATES, byte_size
 from ctxview.core.revision_signs import COMPACTION
 from ctxview.core.state import ContextState, TodoItem
-from ctxview.files.reading import REVIEW_SUFFIX, ReadError, error_text
-from ctxview.fleet.stamps import digest_bytes, digest_source, stamp_source
+from ctxview.files.reading import ReadError, error_text
+from ctxview.fleet.stamps import digest_bytes, digest_source, review_files, stamp_source
 from ctxview.fleet.tables import (
     FindingRow,
     InstructionRow,
@@ -348,13 +348,16 @@ def _review(source: Source, options: RowOptions) -> str | None:
     """Return how the review of a source stands; None for a source that needs none and has none."""
     if options.name is not None:
         return None  # the records beside it were not copied
-    path = source.path.resolve()
-    if not path.with_name(f"{path.name}{REVIEW_SUFFIX}").exists():
-        return NOT_REVIEWED if source.format == HANDOFF else None
+    without = NOT_REVIEWED if source.format == HANDOFF else None
+    if not review_files(source.path):
+        return without
     from ctxview.review.rules import exit_code, judge
+    from ctxview.review.subject import records_beside
     from ctxview.review.verification import VerifyOptions, check_source
     from ctxview.review.words import SignatureState
 
+    if not records_beside(source.path):
+        return without
     checked = check_source(source, LENS, VerifyOptions())
     if code := exit_code(judge(checked)):
         return REVIEWS.get(code, NOT_REVIEWED)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import blake2b
-from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from ctxview.files.change_detector import GRAIN
-from ctxview.files.reading import REVIEW_SUFFIX, SKIPPED_FOLDERS
+from ctxview.files.reading import SKIPPED_FOLDERS, is_review_file
 from ctxview.files.system_calls import open_quietly
 
 SIZE = 16
@@ -87,7 +88,9 @@ def digest_bytes(data: bytes) -> str:
 
 def _parts(path: Path, parts: Sequence[str] | None, below: str | None) -> Iterator[_Part]:
     """Yield what a source is made of, by names in a fixed order, and the records of its reviews."""
-    yield from _reviews(path)
+    for record in review_files(path):
+        with suppress(OSError):
+            yield _Part(f"../{os.path.basename(record)}", record, os.lstat(record))
     for name in ("",) if parts is None else sorted(parts):
         place = path / name
         try:
@@ -104,16 +107,25 @@ def _parts(path: Path, parts: Sequence[str] | None, below: str | None) -> Iterat
                 yield from _below(str(beside), f"{beside.name}/", None)
 
 
-def _reviews(path: Path) -> Iterator[_Part]:
-    """Yield the records of reviews that lie beside a source, and their signatures."""
-    for number in count(1):
-        record = f"{path}{f'.{number}' if number > 1 else ''}{REVIEW_SUFFIX}"
-        try:
-            yield _Part(f"../{record.rpartition('/')[2]}", record, os.lstat(record))
-            yield _Part("../sig", f"{record}.sig", os.lstat(f"{record}.sig"))
-        except OSError:
-            if not os.path.lexists(record):
-                return
+def review_files(path: Path) -> list[str]:
+    """Return the records and signatures that lie beside a source, or beside the store that it is in.
+
+    There may be some of another source among them, with a name that begins in the same way.
+    """
+    place = str(path.resolve() if path.is_symlink() else path)
+    while not os.path.lexists(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    folder, name = os.path.split(place)
+    try:
+        found = _review_names(folder, os.stat(folder).st_mtime_ns)
+    except OSError:
+        return []
+    return [f"{folder}/{each}" for each in found if each.startswith((f"{name}.", f"{name}-"))]
+
+
+@lru_cache(maxsize=8)
+def _review_names(folder: str, changed: int) -> tuple[str, ...]:  # noqa: ARG001 - listed again after a change
+    return tuple(sorted(filter(is_review_file, os.listdir(folder))))
 
 
 def _below(folder: str, prefix: str, below: str | None) -> Iterator[_Part]:

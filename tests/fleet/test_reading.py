@@ -385,6 +385,9 @@ def test_times_with_a_zone_are_answered_in_utc(out: Path) -> None:
     zoned = "TIMESTAMPTZ '2026-11-18 21:00:00+01'"
 
     assert answer(out, f"SELECT {zoned} AS a, 1 AS a;") == [(datetime(2026, 11, 18, 20), 1)]
+    inside = f"SELECT [{zoned}] AS a, {{'at': {zoned}}} AS b, MAP {{'at': {zoned}}} AS c"
+    at = datetime(2026, 11, 18, 20)
+    assert answer(out, inside) == [([at], {"at": at}, {"at": at})]
 
 
 def test_the_last_batches_are_shared_out_among_the_workers(tmp_path: Path) -> None:
@@ -454,6 +457,21 @@ def test_the_report_of_handoffs_leaves_out_what_is_approved_and_signed(tmp_path:
     settled(tree)
     assert read(tree, out).sources == 1, "a new record beside a source is noticed"
     assert "untouched" not in str(answer(out, REPORTS["handoffs"].query))
+
+
+def test_a_review_counts_by_its_name_and_not_by_the_number_before_it(tmp_path: Path) -> None:
+    tree, out = tmp_path / "tree", tmp_path / "out"
+    record = sign(sample("handoff", tree))
+    record.rename(record.with_name("handoff.3.ctxreview.json"))
+    settled(tree)
+    read(tree, out)
+
+    query = "SELECT review FROM sources WHERE format = 'envelope'"
+    assert answer(out, query) == [("approved, not signed",)]
+    sign(tree / "handoff", decision=SignOff.REJECTED)
+    settled(tree)
+    assert read(tree, out).sources == 1
+    assert answer(out, query) == [("rejected",)]
 
 
 def test_every_session_of_a_store_is_a_source(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ class PartKind(StrEnum):
     SCHEMA = "schema"
 
 
+ROLLBACK = "event_msg thread_rolled_back"
+"""The sort of a row that says that turns of a rollout were rolled back."""
 MADE_BY_MODEL = frozenset((PartKind.ANSWER, PartKind.THINKING, PartKind.CALL))
 
 
@@ -141,6 +143,8 @@ class ModelCall(Struct, eq=False, gc=False):
     """False when the written output size is a placeholder."""
     previous: int | None = None
     """The index of the call that it continues."""
+    compaction: int | None = None
+    """The row of the compaction that it is the first to follow; only noted where calls have branches."""
     turn: int = 0
     limit: int | None = None
     """The most tokens that it may answer, where the request says so."""

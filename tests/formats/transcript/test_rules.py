@@ -66,3 +66,47 @@ a2 assistant sent=8000 out=30 : Going on
         "logicalParentUuid gone is not in this session before it",
         "preserved message lost is not in this session before it",
     ]
+
+
+@pytest.mark.parametrize(("end", "after"), [("user: Three", "700"), ("user: Three\nrollback 2", None)])
+def test_a_compaction_that_was_rolled_back_has_no_size_after_it(
+    end: str, after: str | None, tmp_path: Path
+) -> None:
+    text = f"""
+meta
+user: One
+assistant: First
+tokens sent=900 out=5
+user: Two
+compacted: Summary
+{end}
+user: Four
+assistant: Second
+tokens sent=700 out=5
+"""
+
+    (found,) = (each.message for each in findings_of(write(tmp_path, text)) if each.rule == "TRM001")
+
+    assert found.endswith(f"to {after or 'a size that is not known: no call follows'}")
+
+
+def test_a_compaction_on_a_branch_that_was_left_has_no_size_of_another_branch(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant sent=9000 out=30 : Done
+u2 user : Go on
+b1 boundary pre=9100
+s1 < b1 summary : We fixed it
+u3 < a1 user : Something else
+a3 assistant sent=9400 out=30 : Going on
+b2 boundary pre=9500
+s2 < b2 summary : We went on
+a4 assistant sent=5000 out=30 : Going on
+"""
+
+    found = [each.message for each in findings_of(write(tmp_path, text)) if each.rule == "TRM001"]
+
+    assert found == [
+        "compaction (auto) from 9,100 to a size that is not known: no call follows",
+        "compaction (auto) from 9,500 to 5,000",
+    ]

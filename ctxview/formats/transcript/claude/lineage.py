@@ -278,13 +278,16 @@ def previous_calls(log: TranscriptLog, *, alone: bool) -> None:
     by_message = {call.id: index for index, call in enumerate(log.calls)}
     for index, call in enumerate(log.calls):
         at, steps = graph.parents[call.row], 0
-        call.previous = None
+        call.previous = call.compaction = None
         while at >= 0 and steps <= len(log.rows):
             found = by_message.get(log.rows[at].message) if log.rows[at].message else None
             if found is not None and found != index:
                 call.previous = found
+                if call.compaction is None and not log.calls[found].sent:
+                    call.compaction = log.calls[found].compaction
                 break
             if log.rows[at].boundary:
+                call.compaction = at if call.compaction is None else call.compaction
                 at = graph.by_id.get(log.rows[at].source or "", NO_PARENT)
             else:
                 at = graph.parents[at]

@@ -7,6 +7,7 @@ from itertools import islice
 from msgspec import Struct
 
 from ctxview.formats.transcript.model import (
+    ROLLBACK,
     Absence,
     LiveContext,
     LoggedCompaction,
@@ -51,7 +52,7 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
             kept = _kept_prompts(log, history) if row.source != REPLACED else []
             history = [*kept, *row.parts]
             start = compactions.get(index)
-        elif row.sort == "event_msg thread_rolled_back":
+        elif row.sort == ROLLBACK:
             turns = int(row.source or 0)
             undone: list[int] = []
             while cuts and turns > (later := len(_turn_starts(log, history, cuts[-1].row))):

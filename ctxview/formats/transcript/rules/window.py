@@ -10,7 +10,7 @@ from ctxview.analysis.wording import counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import Origin
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import Dialect, LogPart, Mark, PartKind
+from ctxview.formats.transcript.model import ROLLBACK, Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.rules.chain import neighbours
 from ctxview.formats.transcript.values import LONG
 
@@ -197,7 +197,7 @@ def shrunk_context(facts: TranscriptFacts) -> Iterator[Hit]:
     Measured in sessions of Claude Code.
     """
     rows = facts.log.rows
-    undone = [at for at in facts.log.turn_ends if rows[at].sort == "event_msg thread_rolled_back"]
+    undone = [at for at in facts.log.turn_ends if rows[at].sort == ROLLBACK]
     least, codex = facts.profile.limits.shrunk_tokens, facts.log.dialect is Dialect.CODEX
     for before, call in neighbours(facts):
         if before.sent is None or call.sent is None or before.model != call.model:

@@ -25,8 +25,11 @@ from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions
 from ctxview.formats.transcript.format import NAME
 from ctxview.formats.transcript.growth import TurnGrowth, largest, turn_growth
+from ctxview.formats.transcript.loading import context_of
 from ctxview.formats.transcript.model import (
+    ROLLBACK,
     Absence,
+    Dialect,
     LoggedCompaction,
     Mark,
     ModelCall,
@@ -114,9 +117,17 @@ def size_before(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
 
 
 def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
-    """Return what the first call after a compaction was sent; None when none follows."""
-    following = islice(facts.log.calls, facts.log.calls_before(cut.row + 1), None)
-    return next((call.sent for call in following if call.sent), None)
+    """Return what the first call after a compaction was sent; None when none follows on its branch."""
+    log = facts.log
+    following = islice(log.calls, log.calls_before(cut.row + 1), None)
+    name = log.rows[cut.row].id
+    if log.dialect is Dialect.CLAUDE_CODE and not log.partial and name is not None:
+        if any(row.parent == name for row in islice(log.rows, cut.row + 1, None)):
+            following = (call for call in following if call.compaction == cut.row)
+    call = next((each for each in following if each.sent), None)
+    if call is not None and any(cut.row < row < call.row and log.rows[row].sort == ROLLBACK for row in log.turn_ends):
+        return call.sent if context_of(facts.reader, call).start is cut else None
+    return call.sent if call is not None else None
 
 
 def _counts(facts: TranscriptFacts, tiers: Sequence[Tier]) -> Counts:
@@ -189,7 +200,7 @@ def _events(facts: TranscriptFacts) -> tuple[int, list[Callable[[], Event]]]:
         if log.rows[index].prompt:
             found.append((index, partial(_branch_event, facts, index)))
     for index in log.turn_ends:
-        if log.rows[index].sort == "event_msg thread_rolled_back":
+        if log.rows[index].sort == ROLLBACK:
             label = f"{log.rows[index].source} turns rolled back"
             found.append((index, partial(_row_event, log, index, "branch", label)))
     found.sort(key=itemgetter(0))
