@@ -14,6 +14,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,11 +80,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    try:
-        import duckdb  # noqa: F401 - it is only installed with the extra
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError:
-        raise UserError("ctxview fleet needs an extra: pip install 'ctxview[fleet]'") from None
+    if not all(map(find_spec, ("duckdb", "pyarrow"))):
+        raise UserError("ctxview fleet needs an extra: pip install 'ctxview[fleet]'")
     # DuckDB, once imported, would report what is frozen until the end of the program as a leak.
     atexit.register(gc.unfreeze)
     from ctxview.fleet.engines import EngineError

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ctxview import __version__
 from ctxview.fleet.storage import Storage, StorageError
-from ctxview.fleet.tables import SCHEMA, TABLES, parquet_file
+from ctxview.fleet.tables import SCHEMA, TABLES, arrow_schema, parquet_file
 from ctxview.fleet.walk import KnownSource
 
 if TYPE_CHECKING:
@@ -96,11 +96,13 @@ class Fleet:
         kept = "kept" if table == "sources" else f"{RAW}{table} SEMI JOIN kept USING (batch, source, digest)"
         query = f"WITH kept AS ({_NEWEST.format('source')}) SELECT {columns} FROM {kept} ORDER BY source"
         found = self.connection.sql(query).to_arrow_table()
-        return parquet_file(found, table) if found.num_rows else None
+        return parquet_file(found.cast(arrow_schema(table))) if found.num_rows else None
 
 
 def known_sources(storage: Storage) -> dict[str, KnownSource]:
     """Return what earlier runs of this version know about each path; raises `StorageError`."""
+    if next(storage.files(), None) is None:
+        return {}  # without DuckDB, which takes a while to load
     connection = _connected(storage)
     if not _view_rows(connection, storage):
         return {}

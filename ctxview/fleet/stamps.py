@@ -90,7 +90,7 @@ def _parts(path: Path, parts: Sequence[str] | None, below: str | None) -> Iterat
     """Yield what a source is made of, by names in a fixed order, and the records of its reviews."""
     for record in review_files(path):
         with suppress(OSError):
-            yield _Part(f"../{os.path.basename(record)}", record, os.lstat(record))
+            yield _Part(f"../{record.name}", str(record), record.lstat())
     for name in ("",) if parts is None else sorted(parts):
         place = path / name
         try:
@@ -107,25 +107,25 @@ def _parts(path: Path, parts: Sequence[str] | None, below: str | None) -> Iterat
                 yield from _below(str(beside), f"{beside.name}/", None)
 
 
-def review_files(path: Path) -> list[str]:
+def review_files(path: Path) -> list[Path]:
     """Return the records and signatures that lie beside a source, or beside the store that it is in.
 
     There may be some of another source among them, with a name that begins in the same way.
     """
-    place = str(path.resolve() if path.is_symlink() else path)
-    while not os.path.lexists(place) and place != os.path.dirname(place):
-        place = os.path.dirname(place)
-    folder, name = os.path.split(place)
+    place = path.resolve() if path.is_symlink() else path
+    while not os.path.lexists(place) and place != place.parent:
+        place = place.parent
     try:
-        found = _review_names(folder, os.stat(folder).st_mtime_ns)
+        found = _review_names(place.parent, place.parent.stat().st_mtime_ns)
     except OSError:
         return []
-    return [f"{folder}/{each}" for each in found if each.startswith((f"{name}.", f"{name}-"))]
+    names = f"{place.name}.", f"{place.name}-"
+    return [place.parent / each for each in found if each.startswith(names)]
 
 
 @lru_cache(maxsize=8)
-def _review_names(folder: str, changed: int) -> tuple[str, ...]:  # noqa: ARG001 - listed again after a change
-    return tuple(sorted(filter(is_review_file, os.listdir(folder))))
+def _review_names(folder: Path, changed: int) -> tuple[str, ...]:  # noqa: ARG001 - listed again after a change
+    return tuple(sorted(each.name for each in folder.iterdir() if is_review_file(each.name)))
 
 
 def _below(folder: str, prefix: str, below: str | None) -> Iterator[_Part]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -144,17 +145,18 @@ def parquet(table: str, rows: Sequence[Struct], batch: str) -> bytes:
     import pyarrow
 
     values = [{**asdict(row), "batch": batch} for row in rows]
-    return parquet_file(pyarrow.Table.from_pylist(values, arrow_schema(table)), table)
+    return parquet_file(pyarrow.Table.from_pylist(values, arrow_schema(table)))
 
 
-def parquet_file(rows: pyarrow.Table, table: str) -> bytes:
+def parquet_file(rows: pyarrow.Table) -> bytes:
     from pyarrow import parquet as writer
 
     buffer = BytesIO()
-    writer.write_table(rows.cast(arrow_schema(table)), buffer, compression="zstd")
+    writer.write_table(rows, buffer, compression="zstd")
     return buffer.getvalue()
 
 
+@cache
 def arrow_schema(table: str) -> pyarrow.Schema:
     import pyarrow
 

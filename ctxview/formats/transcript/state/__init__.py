@@ -119,15 +119,16 @@ def size_before(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
 def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
     """Return what the first call after a compaction was sent; None when none follows on its branch."""
     log = facts.log
-    following = islice(log.calls, log.calls_before(cut.row + 1), None)
     name = log.rows[cut.row].id
-    if log.dialect is Dialect.CLAUDE_CODE and not log.partial and name is not None:
-        if any(row.parent == name for row in islice(log.rows, cut.row + 1, None)):
-            following = (call for call in following if call.compaction == cut.row)
-    call = next((each for each in following if each.sent), None)
-    if call is not None and any(cut.row < row < call.row and log.rows[row].sort == ROLLBACK for row in log.turn_ends):
-        return call.sent if context_of(facts.reader, call).start is cut else None
-    return call.sent if call is not None else None
+    linked = log.dialect is Dialect.CLAUDE_CODE and not log.partial and name is not None
+    linked = linked and any(row.parent == name for row in islice(log.rows, cut.row + 1, None))
+    for call in islice(log.calls, log.calls_before(cut.row + 1), None):
+        if not call.sent or (linked and call.compaction != cut.row):
+            continue
+        ends = (row for row in log.turn_ends if cut.row < row < call.row)
+        undone = any(log.rows[row].sort == ROLLBACK for row in ends)
+        return call.sent if not undone or context_of(facts.reader, call).start is cut else None
+    return None
 
 
 def _counts(facts: TranscriptFacts, tiers: Sequence[Tier]) -> Counts:
