@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter, exact_counter
@@ -13,8 +14,22 @@ from ctxview.core.prompt import Prompt, PromptMessage, PromptPart
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _STARTS_WORDS = re.compile(r"[^\S\r\n]*\S")
+HEADER = "header"
+"""The name of all text that belongs to no tier."""
 MOST_PREFIXES = 50
 """In a longer run of parts that share tokens, the first one has the tokens of all."""
+
+
+class TierTokens(Struct, frozen=True):
+    """The tokens of one tier: the text of its blocks, and everything around it."""
+
+    name: str
+    content: int
+    fields: int
+
+    @property
+    def total(self) -> int:
+        return self.content + self.fields
 
 
 def in_lines(prompt: Prompt) -> Prompt:
@@ -38,6 +53,22 @@ def counted_prompt(
         parts = (replace(part, tokens=next(tokens, None)) if part.text else part for part in message.parts)
         messages.append(replace(message, parts=tuple(parts)))
     return replace(prompt, messages=tuple(messages))
+
+
+def tokens_by_tier(counted: Prompt) -> tuple[TierTokens, ...]:
+    """Return the tokens of the text of a counted prompt, which add up to those of the whole text."""
+    sizes: dict[str, TierTokens] = {}
+    for part in (part for message in counted.messages if message.in_text for part in message.parts):
+        if part.text:
+            name, tokens = part.tier or HEADER, part.tokens or 0
+            before = sizes.get(name, TierTokens(name, 0, 0))
+            is_content = part.block is not None and part.field is None
+            sizes[name] = (
+                replace(before, content=before.content + tokens)
+                if is_content
+                else replace(before, fields=before.fields + tokens)
+            )
+    return tuple(sizes.values())
 
 
 def _message_in_lines(message: PromptMessage) -> PromptMessage:

@@ -14,15 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.model import WordPiece, word_pieces
-from ctxview.analysis.prompt_tokens import counted_prompt, counter_for
+from ctxview.analysis.prompt_tokens import HEADER, TierTokens, counted_prompt, counter_for, tokens_by_tier
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
 from ctxview.reports.prompt import text_bytes
 
-HEADER = "header"
-"""The name of all text that belongs to no tier."""
 TAB = 4
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
@@ -47,18 +45,6 @@ class XrayRow(Struct, frozen=True):
     def is_content(self) -> bool:
         """Whether it is text of a block, and not one of its fields."""
         return self.block is not None and self.field is None and self.cut is None
-
-
-class TierTokens(Struct, frozen=True):
-    """The tokens of one tier: the text of its blocks, and everything around it."""
-
-    name: str
-    content: int
-    fields: int
-
-    @property
-    def total(self) -> int:
-        return self.content + self.fields
 
 
 class Xray(Struct, frozen=True, dict=True):
@@ -121,7 +107,6 @@ def make_xray(prompt: Prompt, counter: TokenCounter) -> Xray:
     counted = counted_prompt(prompt, counter)
     shown = [message for message in prompt.messages if message.absent is None and message.parts]
     rows: list[XrayRow] = []
-    sizes: dict[str, tuple[int, int]] = {}
     for message, with_tokens in zip(prompt.messages, counted.messages, strict=True):
         if message.absent is not None:
             rows.append(XrayRow(cut=message.absent))
@@ -129,12 +114,10 @@ def make_xray(prompt: Prompt, counter: TokenCounter) -> Xray:
         if len(shown) > 1:
             rows.append(XrayRow(heading=message.role))
         rows += _rows(message, with_tokens)
-        if message.in_text:
-            _add_sizes(sizes, with_tokens)
     data = text_bytes(prompt.text)
     return Xray(
         rows=tuple(rows),
-        tiers=tuple(TierTokens(name, *size) for name, size in sizes.items()),
+        tiers=tokens_by_tier(counted),
         lines=prompt.text.count("\n") + 1 if prompt.text else 0,
         bytes=len(data),
         sha256=hashlib.sha256(data).hexdigest(),
@@ -216,17 +199,6 @@ def _joined(left: XrayRow, right: XrayRow) -> XrayRow:
     return replace(
         named, text=left.text + right.text, tokens=tokens, is_first=left.is_first or right.is_first
     )
-
-
-def _add_sizes(sizes: dict[str, tuple[int, int]], message: PromptMessage) -> None:
-    for part in (part for part in message.parts if part.text):
-        content, fields = sizes.setdefault(part.tier or HEADER, (0, 0))
-        tokens = part.tokens or 0
-        if part.block is not None and part.field is None:
-            content += tokens
-        else:
-            fields += tokens
-        sizes[part.tier or HEADER] = (content, fields)
 
 
 # -- the difference between two prompts ----------------------------------------------------------------

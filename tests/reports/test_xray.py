@@ -5,11 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxview.analysis.prompt_tokens import HEADER
 from ctxview.analysis.tokens import counter_named
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
 from ctxview.formats.snapshot.profile import load_profile
 from ctxview.formats.snapshot.prompt import PromptOptions, snapshot_prompt
-from ctxview.reports.xray import HEADER, Xray, folded, make_xray, prompt_changes
+from ctxview.reports.xray import Xray, folded, make_xray, prompt_changes
 from tests.formats.snapshot.builders import block, snapshot_of, snapshot_value
 
 COUNTER = counter_named("o200k_base")

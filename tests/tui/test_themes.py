@@ -75,6 +75,7 @@ def test_frames_are_visible(name: str) -> None:
         ("tier.core", "tier.working", "tier.ephemeral", "tier.longterm"),
         ("budget.used", "budget.reserved", "budget.free", "budget.over"),
         ("segment.here", "segment.elsewhere", "limit", "budget.over"),
+        ("segment.here", "segment.elsewhere", "segment.fields", "segment.header"),
         ("owner.model", "owner.system", "owner.derived", "owner.append-only"),
         ("sight.injected", "sight.assembled", "sight.allowed", "sight.violation", "sight.unknown"),
         tuple(f"parts.{at}" for at in range(8)),

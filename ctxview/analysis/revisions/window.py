@@ -55,7 +55,7 @@ def counter_of(budget: Budget) -> str:
         # The provider counted the sum; here it was only shared out.
         return ""
     named = budget.unit.partition(" (")[2].removesuffix(")")
-    names = {(each.estimator or "").removesuffix(" of the JSON") for each in budget.segments}
+    names = {each.estimator or "" for each in budget.segments}
     found = named or (names.pop() if len(names) == 1 else "")
     return found.replace("UTF-8 ", "").replace(" / ", "/")
 

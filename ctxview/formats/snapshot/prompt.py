@@ -45,6 +45,8 @@ class PromptOptions(Struct, frozen=True):
     profile: Profile
     counter: TokenCounter
     agent_folder: Path | None = None
+    has_origins: bool = True
+    """Whether lines say where they come from; a prompt that is only measured need not."""
 
 
 def file_prompt(file: SnapshotFile, given: Snapshot | None, options: PromptOptions) -> Prompt:
@@ -117,13 +119,13 @@ class _ContextBlock(Struct, frozen=True):
 
     def _line(self, line: ToonLine, blocks: PlacedBlocks) -> PromptPart:
         path, text = line.path, f"{line.text}\n"
-        found = blocks.get(path[:3])
+        found, placed = blocks.get(path[:3]), self.options.has_origins
         if found is None:
             tier = str(path[1]) if path[0] == "memory" and len(path) > 1 else None
-            return PromptPart(text=text, tier=tier, origin=self.snapshot.origin(*path))
+            return PromptPart(text=text, tier=tier, origin=self.snapshot.origin(*path) if placed else None)
         block, name = found
         field = str(path[3]) if len(path) > 3 and path[3] != "content" else None
-        origin = self.snapshot.origin_of(join(block.pointer, *path[3:]))
+        origin = self.snapshot.origin_of(join(block.pointer, *path[3:])) if placed else None
         return PromptPart(text=text, block=name, tier=str(path[1]), field=field, origin=origin)
 
     def _shortened(self, content: PromptPart, block: MemoryBlock) -> Iterator[PromptPart]:

@@ -202,8 +202,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         if answers is not None:
             answered = self.prompt(answers, lens, target)
             return replace(answered, notes=("The prompt that this reply answers.", *answered.notes))
-        agent = self._store_folder if revision == len(self._files) - 1 else None
-        options = PromptOptions(load_profile(lens.profile), lens.counter, agent)
+        options = PromptOptions(load_profile(lens.profile), lens.counter, self._agent_folder(revision))
         return file_prompt(self._opened[revision], self._given.get(revision), options)
 
     @property
@@ -234,6 +233,10 @@ class SnapshotSource(FileSource[SnapshotFile]):
             new._stored = self._stored
         return new
 
+    def _agent_folder(self, revision: int) -> Path | None:
+        """Return the `.agent` folder, which is of the time of the last revision; None without one."""
+        return self._store_folder if revision == len(self._files) - 1 else None
+
     def _draft(self, revision: int, overlay: Mapping[str, bytes]) -> bytes | None:
         return overlay.get(str(self._files[revision].path)) if self._files else None
 
@@ -258,6 +261,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
             store=self._stored.store if self._store_folder is not None else None,
             limited_by=self.received_for(revision) or self._stored_before(revision),
             timeline=timeline,
+            agent_folder=self._agent_folder(revision),
             received=self.received_for(revision),
         )
         state = build_state(file, options)
@@ -298,12 +302,9 @@ class SnapshotSource(FileSource[SnapshotFile]):
         def check() -> tuple[Finding, ...]:
             return tuple(self._file_findings(revision, self._file(revision, lens, None), profile))
 
-        if self._has_store_findings(revision) or revision in self._given:
+        if self._agent_folder(revision) is not None or revision in self._given:
             return check()
         return self._findings_by_files.once(key, check)
-
-    def _has_store_findings(self, revision: int) -> bool:
-        return self._store_folder is not None and revision == len(self._files) - 1
 
     def _file_findings(self, revision: int, file: SnapshotFile, profile: Profile) -> Iterator[Finding]:
         from ctxview.formats.snapshot import rules
@@ -323,7 +324,7 @@ class SnapshotSource(FileSource[SnapshotFile]):
         previous = self._stored_before(revision)
         if following is not None and previous is not None and following.role is SnapshotRole.STORED:
             yield from rules.check_succession(previous, following, profile)
-        if self._has_store_findings(revision):
+        if self._agent_folder(revision) is not None:
             yield from self._store_findings(profile)
 
     def _stored_before(self, revision: int) -> Snapshot | None:

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from ctxview.core.state import Budget, Segment
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.boxes import filled
+from ctxview.tui.drawing.columns import SEGMENT_STYLES
 from ctxview.tui.drawing.glyphs import use_spark
 from ctxview.tui.drawing.page import LazyLines
 from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, styled, width, wrap
@@ -62,7 +63,7 @@ class BudgetStyle(Struct, frozen=True):
     tiers: Mapping[str, str] = field(default_factory=dict)
 
     def style(self, name: str, at: int) -> str:
-        return self.tiers.get(name, f"parts.{at % 8}")
+        return self.tiers.get(name) or SEGMENT_STYLES.get(name) or f"parts.{at % 8}"
 
 
 def whole_lines(budget: Budget, drawing: BudgetStyle, earlier: BudgetHistory = NO_HISTORY) -> Sequence[Line]:

@@ -10,6 +10,7 @@ from string import ascii_lowercase
 
 from msgspec import Struct
 
+from ctxview.analysis.prompt_tokens import HEADER
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.core.state import Budget
 from ctxview.tui.drawing.glyphs import LEVELS
@@ -19,6 +20,8 @@ EIGHTHS = 8
 HERE = "here"
 """The name of the sum of all segments that the read files hold."""
 RESERVED, FREE = "░", "·"
+SEGMENT_STYLES = {ELSEWHERE: "segment.elsewhere", "fields": "segment.fields", HEADER: "segment.header"}
+"""The styles of the segments of a window that are no tier."""
 
 
 class SegmentStyle(Struct, frozen=True):
@@ -45,7 +48,7 @@ def segment_styles(
 ) -> dict[str, SegmentStyle]:
     """A colour and a letter of its own for each segment; tiers have the colours that they have elsewhere."""
     styles = {
-        ELSEWHERE: SegmentStyle("segment.elsewhere", "n"),
+        ELSEWHERE: SegmentStyle(SEGMENT_STYLES[ELSEWHERE], "n"),
         HERE: SegmentStyle("segment.here", "s"),
         own: SegmentStyle("segment.here", "s"),
     }
@@ -59,11 +62,10 @@ def segment_styles(
             own_letters = filter(ascii_lowercase.__contains__, name.casefold())
             letter = next(each for each in (*own_letters, *ascii_lowercase) if each not in taken)
             taken.add(letter)
-        style = tiers.get(name)
+        style = tiers.get(name) or SEGMENT_STYLES.get(name)
         if style is None:
-            style = (
-                ("segment.elsewhere", "segment.here", "dim")[others] if others < 3 else f"parts.{others % 8}"
-            )
+            # The first half of the ramp is like the colours of the tiers.
+            style = f"parts.{(others + 4) % 8}"
             others += 1
         styles[name] = SegmentStyle(style, letter)
     return styles

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from ctxview.analysis.prompt_tokens import HEADER, TierTokens
 from ctxview.core.prompt import CutKind, PromptCut
 from ctxview.core.state import Tier
 from ctxview.reports.prompt import size_text
 from ctxview.reports.why import short_origin
-from ctxview.reports.xray import HEADER, PromptChange, TierTokens, Xray, XrayRow
+from ctxview.reports.xray import PromptChange, Xray, XrayRow
 from ctxview.tui.drawing.boxes import INSIDE, box, ends
 from ctxview.tui.drawing.columns import SegmentStyle, segment_styles
 from ctxview.tui.drawing.glyphs import tier_styles

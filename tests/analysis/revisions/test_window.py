@@ -94,12 +94,9 @@ def test_growth_names_the_largest_cause_first_and_needs_the_same_budget() -> Non
 
 
 def test_the_counter_is_named_once() -> None:
-    of_json = (
-        Segment("a", 1, exact=False, estimator="UTF-8 bytes / 3"),
-        Segment("b", 1, exact=False, estimator="UTF-8 bytes / 3 of the JSON"),
-    )
+    alike = tuple(Segment(name, 1, exact=False, estimator="UTF-8 bytes / 3") for name in "ab")
 
-    assert counter_of(window(2, segments=of_json)) == "bytes/3"
+    assert counter_of(window(2, segments=alike)) == "bytes/3"
     assert counter_of(window(2, unit="tokens (o200k_base)")) == "o200k_base"
 
 

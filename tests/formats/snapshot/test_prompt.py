@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.prompt import CutKind, Prompt, PromptError
 from ctxview.formats import Lens, open_source
@@ -19,6 +20,7 @@ from ctxview.formats.snapshot.parser import parse_file
 from ctxview.formats.snapshot.profile import load_profile
 from ctxview.formats.snapshot.prompt import PromptOptions, snapshot_prompt
 from ctxview.formats.snapshot.runtime.projection import project
+from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import (
     at,
     block,
@@ -214,6 +216,27 @@ def test_the_rest_of_the_recorded_input_is_the_size_of_the_messages_that_are_not
     assert base.absent.counted_by == "recorded by the runtime (UTF-8 bytes / 3), with all that is not here"
     assert user.absent is not None
     assert user.absent.tokens is None
+
+
+def test_the_window_has_the_sizes_of_the_text_of_the_prompt() -> None:
+    lens = Lens(ESTIMATES["bytes/3"])
+    source = open_source(samples_folder() / "snapshot/lighthouse")
+    ability = source.abilities.prompt
+    assert ability is not None
+    seen = 0
+    for number in range(len(source.revisions)):
+        first = source.reading(number, lens).state.budgets[0]
+        used = {each.name: each.used for each in first.segments}
+        if ELSEWHERE not in used:
+            continue
+        seen += 1
+        prompt = ability.prompt(number, lens)
+        absent = [each.absent.tokens for each in prompt.messages if each.absent is not None]
+        assert used.pop(ELSEWHERE) == absent[0]
+        said = next(each.text for each in prompt.messages if each.role == "user")
+        assert used.pop("user message") == lens.counter.count(said)
+        assert sum(used.values()) == lens.counter.count(prompt.text)
+    assert seen == 14
 
 
 def test_a_compressed_input_and_continuations_are_not_in_the_file() -> None:

@@ -12,6 +12,7 @@ from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.analysis.revisions.overview import summarise
 from ctxview.analysis.revisions.skyline import series_of
 from ctxview.analysis.revisions.why import explain
+from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.state import ContextState, Segment
 from ctxview.formats import Lens, open_source
@@ -85,7 +86,7 @@ def test_without_colour_bars_are_letters(story: tuple[KnownRevisions, ContextSta
     lines = _texts(draw_overview(_overview(*story, 14, letters=True), 80, 21))
 
     assert lines[2].strip().replace("n", "").replace("s", "").replace(":", "") == "|"
-    assert lines[4].strip().startswith("n 22,")
+    assert lines[4].strip().startswith("n 21,891 ")
     assert lines[-1].startswith(" Rounds    33 44 44 55 55 55 55 88 55")
 
 
@@ -330,3 +331,12 @@ def test_a_secret_in_a_name_or_a_text_is_masked(story: tuple[KnownRevisions, Con
     ]
 
     assert secret not in "\n".join(map(plain, lines))
+
+
+def test_what_is_no_tier_has_a_colour_of_its_own() -> None:
+    names = (ELSEWHERE, "core", "fields", "header", "user message")
+    styles = segment_styles(names, {"core": "tier.core"}, "this snapshot")
+
+    assert styles["fields"].style == "segment.fields"
+    assert styles["header"].style == "segment.header"
+    assert len({styles[name].style for name in (*names, "this snapshot")}) == len(names) + 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -10,12 +12,14 @@ from ctxview.core.fields import Owner
 from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
+from ctxview.core.prompt import Prompt, PromptError
 from ctxview.core.state import Block, ContextState, Cursor, Event, Todo, TodoItem
 from ctxview.formats.kit.state_parts import count_blocks
 from ctxview.formats.snapshot.forms import cursor_form, snapshot_form
 from ctxview.formats.snapshot.model import AgentStore, MemoryEntry, Snapshot, SnapshotRole, integer, text
 from ctxview.formats.snapshot.parser import SnapshotFile, SnapshotFileKind
 from ctxview.formats.snapshot.profile import Profile
+from ctxview.formats.snapshot.prompt import PromptOptions, file_prompt, snapshot_prompt
 from ctxview.formats.snapshot.state.budgets import RECORDED, build_budgets
 from ctxview.formats.snapshot.state.gaps import build_gaps, lost_references, unreadable_store
 from ctxview.formats.snapshot.state.references import build_refs
@@ -37,6 +41,8 @@ class SnapshotStateOptions(Struct, frozen=True):
     limited_by: Snapshot | None = None
     """The snapshot whose token limit holds when the file states none."""
     timeline: tuple[Event, ...] = ()
+    agent_folder: Path | None = None
+    """The `.agent` folder, when it is of the same time; it holds the base prompt."""
     received: Snapshot | None = None
     """The snapshot that a reply answers, where it is known."""
 
@@ -84,7 +90,9 @@ def _build(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:
         revision=options.revision,
         tiers=tiers,
         todo=_todo(snapshot, options.store, profile, writable),
-        budgets=build_budgets(snapshot, tiers, profile, counter, options.limited_by),
+        budgets=build_budgets(
+            snapshot, _prompt(file, snapshot, options), tiers, profile, counter, options.limited_by
+        ),
         refs=refs,
         missing=build_gaps(file, visibility, tiers, refs, options.store),
         timeline=options.timeline,
@@ -95,6 +103,17 @@ def _build(file: SnapshotFile, options: SnapshotStateOptions) -> ContextState:
         written_by=Owner.MODEL if snapshot.role is SnapshotRole.EMITTED else None,
         shown_only=snapshot.role is SnapshotRole.INJECTED,
     )
+
+
+def _prompt(file: SnapshotFile, snapshot: Snapshot, options: SnapshotStateOptions) -> Prompt:
+    """Return what the file is as a prompt, by which it is measured; of a reply, its own blocks."""
+    how = PromptOptions(options.profile, options.counter, options.agent_folder, has_origins=False)
+    try:
+        return file_prompt(file, None, how)
+    except PromptError:
+        # The runtime would make none of it; it is measured as if the missing member were empty.
+        whole = replace(snapshot, value={**snapshot.value, "runtime": snapshot.value.get("runtime") or {}})
+        return replace(snapshot_prompt(whole, how), exact=False)
 
 
 def may_be_written(file: SnapshotFile) -> bool:

@@ -1,33 +1,32 @@
 """Builds the budgets: tokens by tier against the input budget, recorded figures, and blocks against caps.
 
-The chosen counter counts the texts; every other figure names its estimator.
+The chosen counter counts the text of the prompt; every other figure names its estimator.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from ctxview.analysis.diff.values import printable
+from ctxview.analysis.prompt_tokens import HEADER, counted_prompt, tokens_by_tier
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import Estimate, TokenCounter
 from ctxview.analysis.wording import excerpt
 from ctxview.core.origin import JsonValue
+from ctxview.core.prompt import Prompt
 from ctxview.core.state import Budget, Segment, Tier
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer
 from ctxview.formats.snapshot.profile import Profile
-from ctxview.formats.snapshot.state.tiers import prompt_text
 
 ORDINARY_LENGTH = 10_000
 RECORDED = "whole input, recorded by the runtime"
-MODEL_MEMBERS = ("version", "todo", "active_task", "active_task_meta", "capabilities")
 
 
 def build_budgets(
     snapshot: Snapshot,
+    prompt: Prompt,
     tiers: Sequence[Tier],
     profile: Profile,
     counter: TokenCounter,
@@ -37,7 +36,7 @@ def build_budgets(
 
     `limited_by` is a snapshot whose limit holds if this one states none: the one that a reply answers.
     """
-    segments = _segments(snapshot, tiers, profile, counter)
+    segments = _segments(prompt, tiers, counter)
     shown = Budget(
         target="snapshot in the prompt",
         unit="tokens",
@@ -47,7 +46,7 @@ def build_budgets(
         segments=segments,
         cut=sum(block.tokens or 0 for tier in tiers for block in tier.blocks if block.visible is False),
     )
-    recorded = tuple(_recorded(snapshot, tiers, profile))
+    recorded = tuple(_recorded(snapshot, prompt, tiers, profile))
     return (
         *(recorded or [_limited(shown, snapshot, profile, limited_by)]),
         *([shown] if recorded else []),
@@ -74,42 +73,21 @@ def _limited(shown: Budget, snapshot: Snapshot, profile: Profile, limited_by: Sn
     return replace(shown, limit=policy.input_budget, reserved=reserved, limit_from=limit_from, partial=True)
 
 
-def _segments(
-    snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile, counter: TokenCounter
-) -> tuple[Segment, ...]:
-    """The parts of the snapshot that the model is shown, counted by `counter`."""
-    texts = []
-    for tier in tiers:
-        visible = (block.text for block in tier.blocks if block.visible)
-        shown = [prompt_text(text, snapshot.role, profile) for text in visible]
-        exact = all(_is_exact(counter, text) for text in shown)
-        texts.append(Segment(tier.name, sum(map(counter.count, shown)), exact=exact, estimator=counter.name))
-    estimate = f"{counter.name} of the JSON"
-    rest = counter.count(_compact({key: snapshot.value.get(key) for key in MODEL_MEMBERS}))
-    return (
-        *texts,
-        Segment("fields", _structure_tokens(tiers, counter), exact=False, estimator=estimate),
-        Segment("header", rest, exact=False, estimator=estimate),
-    )
-
-
-def _structure_tokens(tiers: Sequence[Tier], counter: TokenCounter) -> int:
-    """Count the tokens of the visible blocks without their text, as compact JSON."""
-    bare: list[dict[str, JsonValue]] = [
-        {
-            "id": block.id,
-            "type": block.type,
-            "decay": block.figure("decay"),
-            "confidence": block.figure("confidence"),
-            "round": block.round,
-            "tags": list(block.tags),
-            "content": "",
-        }
-        for tier in tiers
-        for block in tier.blocks
-        if block.visible
-    ]
-    return counter.count(_compact([*bare])) if bare else 0
+def _segments(prompt: Prompt, tiers: Sequence[Tier], counter: TokenCounter) -> tuple[Segment, ...]:
+    """The parts of the prompt's text, counted by `counter`, and each further message that a file holds."""
+    counted = counted_prompt(prompt, counter)
+    sizes = {each.name: each for each in tokens_by_tier(counted)}
+    header = sizes.pop(HEADER, None)
+    used = {tier.name: sizes[tier.name].content if tier.name in sizes else 0 for tier in tiers}
+    used["fields"] = sum(each.fields for each in sizes.values())
+    used["header"] = header.total if header is not None else 0
+    for message in counted.messages:
+        if not message.in_text and message.absent is None:
+            name = f"{excerpt(message.role)} message"
+            used[name] = used.get(name, 0) + sum(part.tokens or 0 for part in message.parts)
+    texts = (part.text for message in prompt.messages for part in message.parts)
+    exact = prompt.exact and all(_is_exact(counter, text) for text in texts)
+    return tuple(Segment(name, size, exact=exact, estimator=counter.name) for name, size in used.items())
 
 
 def _is_exact(counter: TokenCounter, text: str) -> bool:
@@ -118,7 +96,9 @@ def _is_exact(counter: TokenCounter, text: str) -> bool:
     return counter.exact and (ordinary or counter.measure(text).exact)
 
 
-def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> Iterator[Budget]:
+def _recorded(
+    snapshot: Snapshot, prompt: Prompt, tiers: Sequence[Tier], profile: Profile
+) -> Iterator[Budget]:
     """The whole input that the runtime compared with its limit; the rest of it is not in this file."""
     policy = profile.budget
     figures = snapshot.runtime.get("budget")
@@ -130,7 +110,7 @@ def _recorded(snapshot: Snapshot, tiers: Sequence[Tier], profile: Profile) -> It
     if policy.units_per_token is not None:
         # Counted as the runtime counts, so that the parts and the whole can be compared.
         counter = Estimate(name, policy.estimate)
-        parts = _segments(snapshot, tiers, profile, counter)
+        parts = _segments(prompt, tiers, counter)
         rest = used - sum(part.used for part in parts)
         if rest >= 0:
             segments = (*parts, Segment(ELSEWHERE, rest, exact=False, estimator=name))
@@ -194,11 +174,3 @@ def _reserved(figures: dict[str, JsonValue]) -> int | None:
     parts = [integer(figures.get(key)) for key in ("reserve_output_tokens", "safety_margin_tokens")]
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
-
-
-def _compact(value: JsonValue) -> str:
-    """Return compact JSON that is the same for equal values, with numbers as JavaScript writes them."""
-    try:
-        return json.dumps(printable(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    except (RecursionError, ValueError):
-        return ""
