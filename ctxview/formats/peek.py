@@ -169,6 +169,8 @@ class Peek:
     @property
     def is_commented_json(self) -> bool:
         """Whether a file is JSON but for comments and trailing commas, as settings of editors are."""
+        if self.path.suffix.lower() != ".json":
+            return False
         text = self.data or b""
         for pattern in (_COMMENT, _LAST_COMMA):
             text = pattern.sub(lambda found: found[0] if found[0].startswith(b'"') else b" ", text)

@@ -231,6 +231,9 @@ def test_settings_with_comments_are_not_broken_json(tmp_path: Path) -> None:
     text = '// of an editor\n{"url": "http://x//y", /* two\nlines */ "paths": ["a,]", "b", ], }\n'
     (tmp_path / "tsconfig.json").write_text(text)
     assert discover(tmp_path).found == ()
+    (tmp_path / "tsconfig.jsonl").write_text('{"a": 1,}\n')
+    assert [each.path.name for each in discover(tmp_path).found] == ["tsconfig.jsonl"]
+    (tmp_path / "tsconfig.jsonl").unlink()
     (tmp_path / "tsconfig.json").write_text(text[:-4])
     assert [each.format for each in discover(tmp_path).found] == ["raw"]
 
