@@ -29,6 +29,8 @@ from ctxview.analysis.wording import counted, excerpt, listed
 from ctxview.core.state import Budget, ContextState, Gap, Ref, RefStatus, Todo, progress_text
 
 _BROKEN = (RefStatus.DANGLING, RefStatus.MISMATCH, RefStatus.STALE)
+_PAIRS = {RefStatus.CONTRADICTION: "contradicts", RefStatus.DUPLICATE: "repeats"}
+MOST_PAIRS = 8
 _DONE_OF = re.compile(r"(\d+)\s*/\s*(\d+)")
 
 
@@ -87,6 +89,8 @@ class Overview(Struct, frozen=True):
     todo: tuple[str, ...]
     refs: str
     missing: tuple[str, ...]
+    pairs: tuple[str, ...] = ()
+    """What contradicts or repeats something else, with both places."""
     reply: str | None = None
     """What a reply does; None for a whole state."""
     changes: ChangeSummary | None = None
@@ -110,6 +114,11 @@ def summarise(state: ContextState, known: KnownRevisions, number: int) -> Overvi
         tuple(_todo(whole.todo)),
         refs_sentence(state.refs),
         tuple(missing_sentences(whole)),
+        tuple(
+            f"{excerpt(ref.id)} {_PAIRS[ref.status]} {excerpt(ref.target)}"
+            for ref in state.refs
+            if ref.status in _PAIRS
+        )[:MOST_PAIRS],
         _reply(facts) if name.is_reply and facts is not None else None,
         changes,
     )

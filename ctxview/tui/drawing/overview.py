@@ -35,7 +35,10 @@ SECTIONS = {
     "T": "pane_t",
 }
 """The parts by their keys, and the actions that open them."""
+FREE = 11
+"""Rows from this `spare` on take only the room that no other row needs."""
 LEAST_CHART = 6
+MOST_PAIRS = 3
 
 
 class _Row(Struct, frozen=True):
@@ -63,8 +66,9 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     keys = 4 if cells >= LEAST_KEYS else 1
     room = cells - LABEL - 1 - keys
     todo, missing = drawing.overview.todo, drawing.overview.missing
-    lacking = show(". ".join(missing) or parts.MISSING_NOTHING)
-    lacking = lacking if width(lacking) <= room else show(missing[0])
+    lacking = [show(". ".join(missing) or parts.MISSING_NOTHING)]
+    if width(lacking[0]) > room:
+        lacking = [*map(show, missing)]
     reasons = parts.reason_lines(drawing, room)
     found: list[_Row] = [
         _Row(EMPTY, spare=9),
@@ -91,7 +95,9 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
         _Row(show(". ".join(todo[:2]) if todo else "nothing yet"), "Todo", "3", spare=4),
         *(_Row(show(line, "dim"), spare=7) for line in todo[2:3]),
         *([_Row(show(drawing.overview.refs), "Refs", "5", spare=5)] if drawing.overview.refs else []),
-        _Row(lacking, "Missing", "6", spare=4),
+        *(_Row(show(pair), spare=FREE + (at > 0)) for at, pair in enumerate(drawing.overview.pairs)),
+        _Row(lacking[0], "Missing", "6", spare=4),
+        *(_Row(line, spare=FREE + (at > 0)) for at, line in enumerate(lacking[1:])),
         *([_Row(show(drawing.state.advice), "Advice", "5")] if drawing.state.advice else []),
         _Row(EMPTY, spare=9),
         _Row(parts.worst_line(drawing), "Worst", "F8"),
@@ -106,7 +112,8 @@ def _list(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     kept = [row for row in found if row.line or row.spare == 9]
     if rows < LEAST_WHOLE:
         kept = [row for row in kept if row.spare < 4]
-    while len(kept) > rows and (most := max(row.spare for row in kept)):
+    wraps = sum(row.spare < FREE and len(wrap_to(row.line, room, 2, "  ")) > 1 for row in kept)
+    while (most := max(row.spare for row in kept)) and len(kept) + wraps * (most >= FREE) > rows:
         last = max(at for at, row in enumerate(kept) if row.spare == most)
         del kept[last]
     free = rows - len(kept)
@@ -285,9 +292,9 @@ def _missing_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
     lines += [line for text in rest[:3] for line in wrap_to(show(text), room, 2)]
     if len(rest) > 3:
         lines.append(show(f"{len(rest) - 3} more", "dim"))
-    for text, style in ((drawing.overview.refs, "dim"), (drawing.state.advice, "strong")):
-        lines += wrap_to(show(text, style), room, 2) if text else []
-    return lines
+    lines += wrap_to(show(drawing.overview.refs, "dim"), room, 2) if drawing.overview.refs else []
+    lines += [fit(show(pair), room) for pair in drawing.overview.pairs[:MOST_PAIRS]]
+    return [*lines, *(wrap_to(show(advice, "strong"), room, 2) if (advice := drawing.state.advice) else [])]
 
 
 def _worst_title(drawing: OverviewDrawing) -> str:

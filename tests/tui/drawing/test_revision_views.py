@@ -14,8 +14,11 @@ from ctxview.analysis.revisions.skyline import series_of
 from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import ESTIMATES
-from ctxview.core.state import ContextState, Segment
+from ctxview.core.findings import Severity
+from ctxview.core.origin import Origin
+from ctxview.core.state import ContextState, Ref, RefStatus, Segment
 from ctxview.formats import Lens, open_source
+from ctxview.formats.kit.state_parts import make_gap
 from ctxview.samples import samples_folder
 from ctxview.tui.drawing import overview_parts
 from ctxview.tui.drawing.columns import Stack, draw_columns, segment_styles, window_bar
@@ -261,6 +264,29 @@ def test_a_long_finding_has_a_second_row_where_there_is_room() -> None:
     at = next(place for place, line in enumerate(roomy) if line.startswith(" Worst"))
     assert roomy[at].endswith("F8")
     assert roomy[at + 1].endswith("every word of it")
+
+
+def test_free_rows_say_which_statements_contradict_or_repeat_each_other_and_what_else_is_stale() -> None:
+    place = Origin("AGENTS.md")
+    found = replace(
+        state(memory("a")),
+        refs=tuple(
+            Ref(f"CLAUDE.md:{at}", "pair", f"AGENTS.md:{at + 9}", status, None, None, (), place)
+            for at, status in enumerate([RefStatus.CONTRADICTION, *[RefStatus.DUPLICATE] * 20], 3)
+        ),
+        missing=tuple(
+            make_gap(f"AGENTS.md:{line}", "a path " * 9, Severity.WARNING, "stale", f"why {line}", place)
+            for line in (7, 11)
+        ),
+    )
+
+    lines = _texts(draw_overview(_overview(known(found), found, 0), 80, 21))
+
+    text = "\n".join(lines)
+    assert len(lines) <= 21
+    assert "CLAUDE.md:3 contradicts AGENTS.md:12" in text
+    assert "AGENTS.md:7" in text
+    assert "AGENTS.md:11" in text
 
 
 def test_hidden_blocks_are_named_below_a_long_reason() -> None:
