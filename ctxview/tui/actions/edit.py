@@ -146,8 +146,12 @@ async def _add(screen: InspectorScreen) -> None:
 
 async def _remove(screen: InspectorScreen) -> None:
     value = _value(screen)
-    if not isinstance(value, Block | Ref) or value.form is None or not value.form.removable:
+    if not isinstance(value, Block | Ref) or value.form is None:
         screen.say("There is no block here that can be removed.")
+        return
+    if not value.form.removable:
+        why = next((field.why for field in value.form.fields if field.why), "it cannot be removed here.")
+        screen.say(f"{value.id} is locked: {why}", severity="warning")
         return
     async with _open_draft(screen, value.form.file) as draft:
         notice = f"Removed {value.id}. u brings it back."

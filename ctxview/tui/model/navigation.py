@@ -124,9 +124,16 @@ class BackStack:
 
 
 def is_listed(item: ItemId | None, view: ViewState) -> bool:
-    """Whether `item` is in the view and not hidden by the filter."""
-    hidden = item is not None and item.kind is ItemKind.BLOCK and item not in view.blocks
-    return not hidden and view.index.value(item) is not None
+    """Whether `item` is in the view and not hidden by the filter, or may still come into it."""
+    reading = view.index.reading
+    match item.kind if item is not None else None:
+        case ItemKind.BLOCK if item not in view.blocks:
+            return False
+        case ItemKind.REF if not reading.linked:
+            return True
+        case ItemKind.FINDING if not reading.judged:
+            return True
+    return view.index.value(item) is not None
 
 
 def default_selection(view: ViewState) -> ItemId:
