@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from hashlib import sha256
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -133,6 +134,14 @@ def secrets_beside(subject: Subject, points: Iterable[Point]) -> Iterator[Point]
             return Origin(file, line=text.count("\n", 0, start) + 1)
 
         yield from map(_finding, check_secrets(text, origin_at))
+
+
+def secrets_in_names(subject: Subject) -> Iterator[Point]:
+    """Yield points about secrets in the names of reviewed files and folders; they have no place in a file."""
+    names = {part for path in (*subject.files, *subject.links) for part in PurePosixPath(path).parts}
+    for name in sorted(names):
+        for finding in check_secrets(name, lambda *_: Origin("")):
+            yield replace(_finding(finding), title=f"in the name {name}: {finding.message}", origin=None)
 
 
 def worst_first(points: Iterable[Point], root: str) -> tuple[Point, ...]:

@@ -22,7 +22,14 @@ from ctxview.formats.interface import Lens, Source
 from ctxview.formats.revisions import is_past
 from ctxview.review.decisions import Decision, DecisionKind, KeptProgress, decide, settles
 from ctxview.review.meaning import part_digests, state_digest
-from ctxview.review.points import Point, PointKind, points_of, secrets_beside, worst_first
+from ctxview.review.points import (
+    Point,
+    PointKind,
+    points_of,
+    secrets_beside,
+    secrets_in_names,
+    worst_first,
+)
 from ctxview.review.subject import Subject, files_beside, joined, place_of, subject_at, subjects_of
 from ctxview.review.targets import HandedOver, TargetShare, handed_over, previews, target_shares
 from ctxview.review.words import SignOff
@@ -192,7 +199,8 @@ def build_review(sources: Sequence[Source], lens: Lens) -> Review:
                     )
                 )
     subject = joined(subjects)
-    unique = dict.fromkeys([*_not_covered(subject), *points, *secrets_beside(subject, points)])
+    of_files = [*_not_covered(subject), *secrets_in_names(subject), *secrets_beside(subject, points)]
+    unique = dict.fromkeys([*points, *of_files])
     ordered = worst_first(unique, str(subject.root))
     evidence = {point.id: _evidence(point.origin, holders) for point in ordered}
     return Review(subject, tuple(reviewed), ordered, evidence=evidence)

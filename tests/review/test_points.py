@@ -90,6 +90,18 @@ def test_a_secret_in_a_file_that_no_format_reads_is_a_masked_point(tmp_path: Pat
     assert SECRET not in point.title
 
 
+def test_a_secret_in_a_file_name_is_a_masked_point_without_a_place(tmp_path: Path) -> None:
+    handoff = sample("handoff", tmp_path)
+    (handoff / f"key-{SECRET}").mkdir()
+    for name in ("a.txt", "b.txt"):
+        (handoff / f"key-{SECRET}" / name).write_text("nothing\n", "utf-8")
+    review = review_of(handoff)
+    (point,) = (each for each in review.points if (each.rule or "").startswith("SEC"))
+    assert (point.leak, point.blocks, point.origin) == (True, True, None)
+    assert "in the name key-ghp_…" in point.title
+    assert SECRET not in repr(review.points)
+
+
 @pytest.mark.parametrize("path", sample_paths(), ids=lambda path: path.name)
 def test_every_sample_has_a_review_with_a_verdict_and_unique_ids(path: Path) -> None:
     for found in discover(path).found:
