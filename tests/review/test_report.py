@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import xml.dom.minidom
 from pathlib import Path
 
@@ -167,6 +168,18 @@ def test_a_report_is_written_to_a_new_file_only(ctxview: Run, tmp_path: Path) ->
     page.write_text("mine")
     assert "it exists and is not replaced" in ctxview("export", path, "-o", page).complaint
     assert page.read_text() == "mine"
+
+
+@pytest.mark.parametrize("form", ["html", "md", "json"])
+def test_a_report_does_not_name_the_home_of_its_user(
+    ctxview: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    path = Path(shutil.copy(samples_folder() / "snapshot" / "broken" / "bad-todo.json", tmp_path))
+    page = report(ctxview, path, form)
+
+    assert "~/bad-todo.json" in page
+    assert str(tmp_path) not in page
 
 
 def test_a_report_says_what_was_signed_off_and_what_changed_since(ctxview: Run, tmp_path: Path) -> None:

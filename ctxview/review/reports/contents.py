@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.diff import diff
 from ctxview.analysis.diff.model import StateDiff
@@ -17,6 +19,7 @@ from ctxview.analysis.revisions.skyline import Skyline, build_skyline
 from ctxview.analysis.revisions.window import pressure_of, window_sentence, window_source
 from ctxview.analysis.wording import counted
 from ctxview.core.findings import Finding, Severity, worst_first
+from ctxview.core.origin import Origin
 from ctxview.core.prompt import PromptError
 from ctxview.core.state import ContextState, Gap
 from ctxview.files.reading import REVIEW_SUFFIX
@@ -177,6 +180,18 @@ def _xray(source: Source, number: int, lens: Lens) -> tuple[Xray | None, str]:
         return make_xray(ability.prompt(number, lens), lens.counter), ""
     except PromptError as error:
         return None, f"There is no prompt: {error}"
+
+
+def path_for_others(path: str) -> str:
+    """Return a path that does not name the home of the user: `~/work/AGENTS.md`."""
+    for home in map(str, dict.fromkeys((Path.home(), Path.home().resolve()))):
+        if path == home or path.startswith(f"{home}/"):
+            return f"~{path.removeprefix(home)}"
+    return path
+
+
+def place_for_others(origin: Origin) -> str:
+    return str(replace(origin, file=path_for_others(origin.file)))
 
 
 def answers(report: Report) -> Sequence[Answer]:

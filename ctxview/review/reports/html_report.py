@@ -29,7 +29,13 @@ from ctxview.review.reports.charts import (
     window_bar,
 )
 from ctxview.review.reports.charts import skyline_parts as skyline_shapes
-from ctxview.review.reports.contents import SIGNS, Report, answers
+from ctxview.review.reports.contents import (
+    SIGNS,
+    Report,
+    answers,
+    path_for_others,
+    place_for_others,
+)
 from ctxview.review.reports.html_changes import changes_section, xray_section
 from ctxview.review.reports.markup import NOTHING, Child, Markup, element, joined
 
@@ -125,7 +131,7 @@ def _answers(report: Report) -> Markup:
 
 
 def _footer(report: Report) -> Iterator[Child]:
-    yield f"Made by ctxview {__version__} from {report.state.source}. "
+    yield f"Made by ctxview {__version__} from {path_for_others(report.state.source)}. "
     yield "Secrets are masked, and content that a redaction removed is not in this file. "
     yield "The page has no script and loads nothing."
 
@@ -177,7 +183,7 @@ def _by_rule(findings: Sequence[Finding]) -> Iterator[Markup]:
 
 def _finding(finding: Finding) -> Markup:
     effect = "" if finding.effect is Effect.NONE else f" → {finding.effect.value}"
-    place = element("div", element("code", str(finding.origin)), class_="dim small")
+    place = element("div", element("code", place_for_others(finding.origin)), class_="dim small")
     return element("li", element("bdi", finding.message), effect, place)
 
 
@@ -203,7 +209,7 @@ def _gap(gap: Gap) -> Markup:
         element("strong", gap.id),
         element("div", element("bdi", gap.question)),
         element("div", " · ".join(filter(None, facts)), class_="dim small"),
-        element("div", element("code", str(gap.origin)), class_="dim small"),
+        element("div", element("code", place_for_others(gap.origin)), class_="dim small"),
     )
 
 

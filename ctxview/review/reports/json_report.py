@@ -7,10 +7,13 @@ from ctxview.analysis.diff.report import json_of
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.origin import JsonValue
 from ctxview.reports.json_output import finding_as_json, state_as_json
-from ctxview.review.reports.contents import Report, answers
+from ctxview.review.reports.contents import Report, answers, path_for_others
 from ctxview.review.reports.html_changes import cut_sentence
 
 JsonObject = dict[str, JsonValue]
+
+_PATHS = ("file", "source")
+"""The members that hold paths."""
 
 
 def report_json(report: Report) -> JsonObject:
@@ -105,5 +108,10 @@ def _masked(value: JsonValue) -> JsonValue:
         case list():
             return [_masked(each) for each in value]
         case dict():
-            return {mask_secrets(key): _masked(each) for key, each in value.items()}
+            return {
+                mask_secrets(key): _masked(path_for_others(each))
+                if key in _PATHS and isinstance(each, str)
+                else _masked(each)
+                for key, each in value.items()
+            }
     return value

@@ -16,7 +16,7 @@ from ctxview.analysis.revisions.window import unit_of
 from ctxview.core.findings import Finding
 from ctxview.reports.findings import severity_counts_text
 from ctxview.review.reports.charts import EVENT_SIGNS
-from ctxview.review.reports.contents import SIGNS, Report, answers
+from ctxview.review.reports.contents import SIGNS, Report, answers, path_for_others, place_for_others
 from ctxview.review.reports.html_changes import MOST_CHANGES, cut_sentence, masked, xray_sentence
 from ctxview.review.reports.html_report import MOST_IN_GROUP
 from ctxview.review.reports.markup import shown_text
@@ -50,7 +50,12 @@ def markdown_report(report: Report) -> str:
     for title, body in sections.items():
         found = list(body)
         lines += ["", f"## {title}", "", *found] if found else []
-    lines += ["", "---", "", f"Made by ctxview {__version__} from {code_or_prose(report.state.source)}."]
+    lines += [
+        "",
+        "---",
+        "",
+        f"Made by ctxview {__version__} from {code_or_prose(path_for_others(report.state.source))}.",
+    ]
     lines.append("Secrets are masked, and content that a redaction removed is not in this file.")
     return "\n".join(lines) + "\n"
 
@@ -119,7 +124,7 @@ def _by_rule(findings: Sequence[Finding]) -> Iterator[str]:
         own = list(group)
         yield f"- {SIGNS[severity]} **{rule}** {severity.value}"
         for each in own[:MOST_IN_GROUP]:
-            yield f"  - {code_or_prose(each.message)} ({code_or_prose(str(each.origin))})"
+            yield f"  - {code_or_prose(each.message)} ({code_or_prose(place_for_others(each.origin))})"
         if len(own) > MOST_IN_GROUP:
             yield f"  - {len(own) - MOST_IN_GROUP:,} more"
 
