@@ -213,6 +213,7 @@ SAMPLES = [
     ("envelope/handoff", "item-rerun"),
     ("envelope/planted", "item-hunt-1"),
     ("envelope/handoff", "summary-hunt"),
+    ("snapshot/broken/v1.2.txt", "work-001"),
     ("workspace/workspace-after", "compare-build-4127-with-build"),
     ("memory/exhibition", "d4a7677796"),
     ("memory/exhibition", "7403d71684"),
@@ -248,6 +249,15 @@ def test_a_block_is_nowhere_in_the_copy(ctxview: Run, tmp_path: Path, sample: st
     assert files_of(original) == before, "the source is only read"
     assert len(files_of(copy)) == len(before)
     assert_gone(copy, chosen["text"])
+    assert_as_sound(ctxview, original, copy)
+
+
+def test_a_whole_document_leaves_other_documents_their_template(ctxview: Run, tmp_path: Path) -> None:
+    original, copy = copied("workspace/workspace-home", tmp_path), tmp_path / "copy"
+    ran = ctxview("export", original, "--redact", "--block", "telegram:4711", "-o", copy)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert "four members" not in (copy / "workspace/memory/sessions/SESSION_316c771b.md").read_text("utf-8")
     assert_as_sound(ctxview, original, copy)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.formats.workspace.assembly import (
     DEFAULT_WINDOW,
     MODES,
@@ -126,8 +127,14 @@ class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
 
     @property
     def templated(self) -> list[tuple[ContextDocument, str, Template]]:
-        """The documents whose template is checked."""
-        return [] if self.era in (None, "A") else self.templates
+        """The documents whose template is checked: not those of which a redaction removed a heading."""
+        if self.era in (None, "A"):
+            return []
+        return [
+            each
+            for each in self.templates
+            if not any(holds_redaction_mark(section.title) for section in each[0].markdown.sections)
+        ]
 
     @property
     def prompt_files(self) -> Iterator[WorkspaceFile]:

@@ -215,7 +215,8 @@ def _marked(removed: str, mark: str) -> str:
     for number, line in enumerate(others, 2):
         sign = _LINE_SIGN.match(line)
         lines.append(f"{sign[0] if sign else ''}{mark}.{number}" if line.strip() else line)
-    if others and (sign := _LINE_SIGN.match(first)):
+    # A heading stays one also alone: the text below it belongs to it.
+    if (sign := _LINE_SIGN.match(first)) and (others or "#" in sign[0]):
         lines[0] = f"{sign[0]}{mark}"
     return "\n".join(lines)
 

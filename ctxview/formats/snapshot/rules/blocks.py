@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.core.origin import JsonValue
@@ -37,6 +38,8 @@ def block_incomplete(snapshot: Snapshot, profile: Profile) -> Iterator[Hit]:
     required = expected_layout(snapshot).block_fields
     defaulted = ("round", "tags") if profile.default_confidence is None else ("round", "tags", "confidence")
     for block in tier_blocks(snapshot):
+        if any(map(holds_redaction_mark, block.members)):
+            continue
         if not isinstance(block.value, dict):
             message = f"{block.name} is {json_excerpt(block.value)}, not a block; it will be dropped"
             yield Hit(snapshot.origin_of(block.pointer), message)
