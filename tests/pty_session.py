@@ -64,7 +64,7 @@ class PtySession:
     ) -> None:
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait()
+            self.process.wait(LIMIT)
         self.hang_up()
 
     def wait_for(self, marker: str, seconds: float | None = None, *, after: int = 0) -> float:

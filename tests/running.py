@@ -64,7 +64,7 @@ class Program:
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.communicate(timeout=LIMIT)
 
     def read_until(self, words: str) -> str:
         """Return the output up to the end of the line with these words."""

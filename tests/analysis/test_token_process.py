@@ -12,6 +12,7 @@ import pytest
 from ctxview.analysis import tokens
 from ctxview.analysis.token_process import CountingProcess, ProcessError, serve
 from ctxview.analysis.tokens import ESTIMATES, TokenCount, exact_counter, local_counter
+from tests.running import LIMIT
 
 TEXTS = [
     "",
@@ -45,7 +46,7 @@ def test_its_counts_equal_local_counts(counter: CountingProcess, text: str) -> N
 def test_it_counts_locally_after_its_process_has_ended() -> None:
     counter = CountingProcess("cl100k_base")
     counter._process.kill()
-    counter._process.wait()
+    counter._process.wait(LIMIT)
     assert counter.measure("one two") == TokenCount(2, exact=True)
     counter.close()
 

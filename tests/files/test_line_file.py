@@ -20,6 +20,7 @@ from ctxview.files import byte_search, change_detector, line_file, newline_index
 from ctxview.files.byte_search import needle_variants
 from ctxview.files.line_file import FileLine, LineFile, LineGrowth
 from ctxview.files.reading import ReadError
+from tests.running import LIMIT
 
 SMALL = st.sampled_from([b"", b"a", b"\r", b"\n", b"\r\n", b"\n\n", b" \n", b" ", b"\0", "é本".encode()])
 PIECES = st.lists(SMALL | st.binary(max_size=40) | st.integers(1, 90).map(lambda n: b"x" * n), max_size=20)
@@ -291,7 +292,7 @@ def test_lines_can_be_read_while_another_thread_indexes(file: Path) -> None:
         if known := len(lines):
             assert lines.line(known - 1) == b'{"n":%d}' % (known - 1)
     for worker in workers:
-        worker.join()
+        worker.join(LIMIT)
 
     assert len(lines) == 200_000
 

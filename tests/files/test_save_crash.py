@@ -16,6 +16,7 @@ import pytest
 
 from ctxview.files.save import save
 from tests.files.save_server import BEGINS, ENDS, NEW, OLD
+from tests.running import LIMIT
 
 CALL = re.compile(r"(\w+)\(")
 # These concern memory or names, never a file; `read` waits for the start.
@@ -120,7 +121,7 @@ class Workshop:
             attached = strace.stderr.readline()
             assert b"attached" in attached, attached
             status = self._ask("!")
-            strace.communicate()
+            strace.communicate(timeout=LIMIT)
         # The `read` is seen only if strace has stopped the child before the byte for it arrives.
         before = Path(f"{folder}.log").read_text().partition(BEGINS)[0].splitlines()[:-1]
         early = {match[1] for line in before if (match := CALL.match(line))} - HARMLESS

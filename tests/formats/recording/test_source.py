@@ -23,6 +23,7 @@ from tests.formats.envelope import builders as envelopes
 from tests.formats.session.builders import sound, user
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.recording.builders import Recorded, record
+from tests.running import LIMIT
 
 OUTSIDE = "ABI054"
 """The rule about the sessions of other agents, which are outside of the recorded one."""
@@ -227,7 +228,7 @@ def test_a_moment_in_use_is_not_removed_by_readings_of_others(rounds: Path) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(LIMIT)
 
     assert problems == []
 

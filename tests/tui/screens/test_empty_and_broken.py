@@ -17,6 +17,7 @@ from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.panes import memory
 from ctxview.tui.terminal import ControlFilter
 from ctxview.tui.widgets.bars import Header, KeyBar
+from tests.running import LIMIT
 from tests.tui.driver import Driver, driving
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import broken, empty, hostile, huge, night
@@ -70,7 +71,7 @@ async def test_the_first_paint_does_not_wait_for_the_reading() -> None:
 
     class Slow(FakeSource):
         def reading(self, revision: int, lens: Lens, overlay: Mapping[str, bytes] = AS_ON_DISK) -> Reading:
-            released.wait()
+            assert released.wait(LIMIT)
             return super().reading(revision, lens, overlay)
 
     def opener() -> Iterator[Source | OpenProblem]:

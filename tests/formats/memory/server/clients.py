@@ -92,7 +92,7 @@ async def http_server(folder: Path) -> AsyncIterator[tuple[int, subprocess.Popen
         yield port, process
     finally:
         process.kill()
-        process.wait()
+        process.wait(LIMIT)
 
 
 @asynccontextmanager

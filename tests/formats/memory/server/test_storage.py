@@ -22,6 +22,7 @@ from ctxview.formats.memory.server.log_files import LOCK, LogFile, LogFolder, St
 from ctxview.formats.memory.server.service import MemoryService
 from tests.formats.memory.server.clients import records
 from tests.formats.ordinary_user import as_ordinary_user
+from tests.running import LIMIT
 
 WRITER = """
 import sys
@@ -69,7 +70,7 @@ def test_kill_in_the_middle_of_writes_loses_nothing_that_was_confirmed(
             confirmed += [writer.stdout.readline().decode().strip() for _ in range(30)]
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
-            rest, _ = writer.communicate()
+            rest, _ = writer.communicate(timeout=LIMIT)
             confirmed += [line for line in rest.decode().split("\n")[:-1] if line]
     MemoryService(tmp_path).close()
     stored = records(tmp_path)
@@ -323,7 +324,7 @@ def test_threads_may_read_write_and_flush_while_the_files_are_replaced(
     finally:
         done.set()
         for thread in threads:
-            thread.join()
+            thread.join(LIMIT)
     assert failures == []
     listed = service.call("get_memory", {"memory_id": memory}, "s")
     assert isinstance(listed, dict)

@@ -11,6 +11,7 @@ import pytest
 
 from ctxview.formats.session.survey import last_look
 from ctxview.formats.session.survey.last_look import Observation, StreamState, forget, recall, remember
+from tests.running import LIMIT
 
 SEEN = Observation(
     1_780_000_000,
@@ -111,7 +112,7 @@ def test_a_look_is_never_half_written() -> None:
     while any(writer.is_alive() for writer in writers):
         assert recall("session") in (long, SEEN)
     for writer in writers:
-        writer.join()
+        writer.join(LIMIT)
 
 
 def write_often(*observations: Observation) -> None:
