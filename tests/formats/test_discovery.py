@@ -187,7 +187,9 @@ def test_a_file_that_may_be_a_source_and_cannot_be_read_is_no_clean_check(
         else:
             os.mkfifo(root / name)
         # Modules are imported first, because the other user may not read them.
-        main(["check", str(root)])
+        os.mkfifo(root / "c.json")
+        assert main(["check", str(root)]) == 2
+        (root / "c.json").unlink()
         with as_ordinary_user():
             assert main(["check", str(root)]) == 2
     assert f"{name}: " in capsys.readouterr().err
