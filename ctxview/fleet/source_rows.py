@@ -33,7 +33,7 @@ from ctxview.fleet.tables import (
 from ctxview.formats import Hurry, Lens, OpenError, Peek, Revision, Source
 from ctxview.formats.discovery import DiscoveredSource, Look, look_at, members_of, names_below
 from ctxview.formats.registry import open_peek
-from ctxview.formats.revisions import parse_time, previous_revision
+from ctxview.formats.revisions import choose_revisions, parse_time, previous_revision
 
 MOST_READ = 200
 """Revisions of a source that are read; of further ones only names and times are known."""
@@ -228,17 +228,8 @@ class _Readings:
 
     def __init__(self, source: Source) -> None:
         revisions = source.revisions
-        wanted = range(len(revisions))
-        if len(revisions) > MOST_READ:
-            last = len(revisions) - 1
-            compacted = [number for number in wanted if revisions[number].sign is COMPACTION]
-            pairs = [near for number in compacted for near in (number - 1, number) if near >= 0]
-            spread = [last * step // (MOST_READ // 2) for step in range(MOST_READ // 2 + 1)]
-            chosen = {*pairs[-MOST_READ // 2 :], *spread}
-        else:
-            chosen = {*wanted}
         self.states: Mapping[int, ContextState] = {
-            number: source.reading(number, STATES).state for number in sorted(chosen)
+            number: source.reading(number, STATES).state for number in choose_revisions(revisions, MOST_READ)
         }
 
     @property

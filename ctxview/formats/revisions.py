@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ctxview.analysis.wording import did_you_mean
 from ctxview.core.lazy import lazy_pattern
+from ctxview.core.revision_signs import COMPACTION as COMPACTED
 from ctxview.formats.interface import Lens, Progress, Revision, Source
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ REPLY = "reply"
 """The kind of a revision that answers another one instead of continuing it."""
 COMPACTION = "compaction"
 """The kind of a revision that is the moment after a compaction."""
+MOST_READ = 600
+"""Revisions of a source that are read for their facts. Each takes longer the more there are."""
 MOST_RECENT = 4
 """States that are kept to compare the next revision with."""
 
@@ -122,13 +125,13 @@ def name_revisions(revisions: Sequence[Revision]) -> tuple[RevisionName, ...]:
 def read_facts(
     source: Source, lens: Lens, progress: Progress, numbers: Iterable[int] | None = None
 ) -> Iterator[RevisionFacts]:
-    """Yield the facts of `numbers`, or of all revisions, the newest first; ends early when cancelled."""
+    """Yield the facts of `numbers`, or of the chosen ones, the newest first; ends early when cancelled."""
     from ctxview.analysis.revisions.facts import FactsCollector
 
     names = name_revisions(source.revisions)
     collector = FactsCollector(names)
     recent: dict[int, ContextState] = {}
-    wanted = list(numbers) if numbers is not None else [*reversed(range(len(names)))]
+    wanted = list(numbers) if numbers is not None else [*reversed(choose_revisions(source.revisions))]
     for done, number in enumerate(wanted):
         if progress.cancelled:
             return
@@ -145,11 +148,23 @@ def read_facts(
 
 
 def read_known(source: Source, lens: Lens, progress: Progress) -> KnownRevisions:
-    """Read all revisions; those that are read before a cancellation are known."""
+    """Read the chosen revisions; those that are read before a cancellation are known."""
     from ctxview.analysis.revisions.facts import KnownRevisions
 
     facts = {each.number: each for each in read_facts(source, lens, progress)}
-    return KnownRevisions(name_revisions(source.revisions), facts)
+    chosen = len(choose_revisions(source.revisions))
+    return KnownRevisions(name_revisions(source.revisions), facts, chosen)
+
+
+def choose_revisions(revisions: Sequence[Revision], most: int | None = None) -> list[int]:
+    """Return the numbers to read: all, or of more than `most` the last compactions and others between."""
+    last, most = len(revisions) - 1, most or MOST_READ
+    if last < most:
+        return [*range(last + 1)]
+    compacted = (number for number, each in enumerate(revisions) if each.sign is COMPACTED)
+    pairs = [near for number in compacted for near in (number - 1, number) if near >= 0]
+    half = most // 2
+    return sorted({*pairs[-half:], *(last * step // half for step in range(half + 1))})
 
 
 def _by_number(revisions: Sequence[Revision], sign: str, number: int) -> int | None:

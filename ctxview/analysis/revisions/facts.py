@@ -127,10 +127,17 @@ class KnownRevisions(Struct, frozen=True, eq=False, dict=True):
 
     names: tuple[RevisionName, ...]
     facts: Mapping[int, RevisionFacts] = field(default_factory=dict)
+    chosen: int | None = None
+    """How many are read when there are too many to read all; None for all."""
 
     @property
     def is_complete(self) -> bool:
         return len(self.facts) == len(self.names)
+
+    @property
+    def is_read(self) -> bool:
+        """Whether all that are read are known, which may be a choice of them."""
+        return len(self.facts) == (len(self.names) if self.chosen is None else self.chosen)
 
     def window_revision(self, number: int) -> int:
         """The revision whose window counts: a reply has that of the prompt it answers."""
@@ -238,6 +245,8 @@ class FactsCollector:
         self._reasons: _Shared[Reason | None] = _Shared()
         self._figures: _Shared[tuple[tuple[str, float], ...]] = _Shared()
         self._tags: _Shared[tuple[str, ...]] = _Shared()
+        self._nearest: dict[BlockKey, PastBlock] = {}
+        """Each block as it was at the revision that was read before: most do not change."""
         self._blocks = 0
         self._characters = 0
 
@@ -294,7 +303,7 @@ class FactsCollector:
             key = (block.tier, block.id)
             if key not in found:
                 figures = tuple((each.name, each.value) for each in block.figures if not each.derived)
-                found[self._keys[key]] = PastBlock(
+                made = PastBlock(
                     block.tier,
                     block.id,
                     block.type,
@@ -307,6 +316,8 @@ class FactsCollector:
                     self._tags[block.tags],
                     origins.get(key, block.origin),
                 )
+                near = self._nearest.get(key)
+                found[self._keys[key]] = self._nearest[key] = near if near == made else made
         self._blocks += len(found)
         return found
 

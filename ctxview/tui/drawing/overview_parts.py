@@ -332,7 +332,8 @@ def changed_line(drawing: OverviewDrawing) -> Line:
 def _no_changes(drawing: OverviewDrawing) -> str:
     if drawing.known.names[drawing.overview.number].previous is None:
         return "Nothing to compare yet"
-    return "reading…"
+    known = drawing.known
+    return f"not among the {len(known.facts):,} revisions that are read" if known.is_read else "reading…"
 
 
 def change_lines(drawing: OverviewDrawing, cells: int) -> list[Line]:

@@ -94,3 +94,10 @@ def test_equal_texts_of_revisions_are_kept_once() -> None:
     )
 
     assert first.text is second.text
+
+
+def test_a_block_that_did_not_change_is_kept_once() -> None:
+    blocks = [(each.blocks or {}) for each in known(*(state(memory("a")) for _ in range(2))).in_order]
+
+    (first,), (second,) = (each.values() for each in blocks)
+    assert first is second

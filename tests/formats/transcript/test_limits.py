@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.formats import open_source
+from ctxview.analysis.revisions.log import log_row, log_sentence
+from ctxview.analysis.revisions.overview import summarise
+from ctxview.analysis.revisions.search import hit_ending, search_revisions
+from ctxview.analysis.revisions.skyline import build_skyline
+from ctxview.analysis.revisions.why import explain
+from ctxview.commands.why import Unobserved
+from ctxview.formats import open_source, revisions
 from tests.formats.transcript.builders import LENS, findings_of, packed, state_of, write
 
 
@@ -88,3 +94,26 @@ def test_a_list_of_too_many_files_says_so(tmp_path: Path, monkeypatch: pytest.Mo
     (gap,) = source.reading(0, LENS).state.missing
     assert gap.why == "only the first 3 files and folders were looked at"
     assert [each.rule for each in source.findings(LENS)] == ["RAW003"]
+
+
+def test_of_very_many_calls_some_are_read_for_the_views_over_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revisions, "MOST_READ", 8)
+    turns = "".join(f"u{at} user : Go\na{at} assistant sent={900 + at} out=5 : Done\n" for at in range(20))
+    end = "b1 boundary\ns1 < b1 summary : We went on\nz1 assistant sent=99 out=5 : Done"
+    source = open_source(write(tmp_path, f"{turns}{end}"))
+    known = revisions.read_known(source, LENS, Unobserved())
+
+    assert [*sorted(known.facts)] == [0, 5, 10, 15, 19, 20, 21]
+    assert (known.is_read, known.is_complete) == (True, False)
+    assert log_sentence(known).endswith("7 of 22 revisions are checked")
+    assert build_skyline(known, 80).pending == 15
+    hits = search_revisions(known, "Done")
+    assert hits.searched == 7
+    for hit in hits.found:
+        assert hit_ending(known, hit)
+        assert explain(known, hit.name)
+    for number in range(22):
+        assert log_row(known, number, None).number == number
+        assert summarise(source.reading(number, LENS).state, known, number).number == number

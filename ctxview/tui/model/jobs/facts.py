@@ -27,7 +27,7 @@ FACTS_TIMER = "revision facts"
 
 
 class ReadFacts(Job, frozen=True, eq=False):
-    """Read all revisions with the counter of the view, the newest first."""
+    """Read the revisions with the counter of the view, the newest first; of very many, a choice."""
 
     name: ClassVar[str] = "reading all revisions"
     group: ClassVar[str] = "revision facts"
@@ -35,17 +35,17 @@ class ReadFacts(Job, frozen=True, eq=False):
     key: ReadingKey
 
     def run(self, control: JobControl) -> KnownRevisions | None:
-        from ctxview.formats.revisions import name_revisions, read_facts
+        from ctxview.formats.revisions import choose_revisions, name_revisions, read_facts
 
-        names = name_revisions(self.source.revisions)
+        names, chosen = name_revisions(self.source.revisions), choose_revisions(self.source.revisions)
         facts = {}
         posted = monotonic()
-        for each in read_facts(self.source, self.key.lens(trial=False), control):
+        for each in read_facts(self.source, self.key.lens(trial=False), control, reversed(chosen)):
             facts[each.number] = each
             if monotonic() - posted > POST_EVERY:
-                control.partial(KnownRevisions(names, dict(facts)))
+                control.partial(KnownRevisions(names, dict(facts), len(chosen)))
                 posted = monotonic()
-        return KnownRevisions(names, facts) if not control.stopped else None
+        return KnownRevisions(names, facts, len(chosen)) if not control.stopped else None
 
 
 class TimeResult(Struct, frozen=True):
@@ -123,7 +123,7 @@ class FactsLoader:
             return []
         place = key.source, key.profile
         known = self._known.get(place)
-        if known is not None and known[0] is source and (known[1].is_complete or self._running is not None):
+        if known is not None and known[0] is source and (known[1].is_read or self._running is not None):
             return [Show()] if view.known is not known[1] and state.take_known(known[1]) else []
         running = self._running
         if not worked or (running is not None and running.source is source):
@@ -136,7 +136,7 @@ class FactsLoader:
 
     def take(self, job: ReadFacts, known: KnownRevisions) -> Effects:
         self._known[job.key.source, job.key.profile] = job.source, known
-        if known.is_complete and job is self._running:
+        if known.is_read and job is self._running:
             self._running = None
         here = (self._state.key.source, self._state.key.profile) == (job.key.source, job.key.profile)
         return [Show()] if here and self._state.take_known(known) else []
