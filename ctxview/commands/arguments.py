@@ -8,7 +8,15 @@ from pathlib import Path
 
 from ctxview.analysis.tokens import COUNTERS, ESTIMATES, counter_named
 from ctxview.config import Config, ConfigError, load_config
-from ctxview.formats import Lens, OpenError, Source, discover, lens_options, open_source
+from ctxview.formats import (
+    DiscoveredSource,
+    Lens,
+    OpenError,
+    Source,
+    discover,
+    lens_options,
+    open_source,
+)
 from ctxview.formats.revisions import RevisionError, find_revision
 from ctxview.reports.console import UserError
 
@@ -99,6 +107,14 @@ def given_options(arguments: Namespace) -> dict[str, str | int]:
     }
 
 
+class SeveralSources(UserError):
+    """A folder has several sources, and one was asked for."""
+
+    def __init__(self, path: Path, found: Sequence[DiscoveredSource]) -> None:
+        super().__init__(f"{path}: {ambiguous_folder(found)}, or open all: ctxview {path}")
+        self.found = found
+
+
 def open_only_source(path: Path, arguments: Namespace) -> Source:
     """Open the only source at or below `path`; raises `UserError` when there is none, or more than one."""
     try:
@@ -108,8 +124,8 @@ def open_only_source(path: Path, arguments: Namespace) -> Source:
         if not below:
             raise UserError("; ".join([str(error), *notes])) from error
         if len(below) == 1:
-            return open_only_source(below[0], arguments)
-        raise UserError(f"{path}: {ambiguous_folder(below)}, or open all: ctxview {path}") from error
+            return open_only_source(below[0].path, arguments)
+        raise SeveralSources(path, below) from error
 
 
 def open_whole_source(path: Path, arguments: Namespace) -> Source:
@@ -120,19 +136,19 @@ def open_whole_source(path: Path, arguments: Namespace) -> Source:
     return source
 
 
-def sources_below(path: Path) -> tuple[list[Path], Sequence[str]]:
+def sources_below(path: Path) -> tuple[list[DiscoveredSource], Sequence[str]]:
     """Return the sources below a folder, and notes about folders that were not searched."""
     try:
         discovery = discover(path)
     except OpenError:
         return [], ()
     notes = [*filter(None, [discovery.capped]), *(f"{folder}: {why}" for folder, why in discovery.unread)]
-    return [found.path for found in discovery.found if found.path != path], notes
+    return [found for found in discovery.found if found.path != path], notes
 
 
-def ambiguous_folder(paths: Sequence[Path]) -> str:
+def ambiguous_folder(found: Sequence[DiscoveredSource]) -> str:
     """The message for a folder with several sources."""
-    return f"this folder has {len(paths)} sources; name one of them, such as {paths[0]}"
+    return f"this folder has {len(found)} sources; name one of them, such as {found[0].path}"
 
 
 def revision_index(source: Source, wanted: str | None) -> int:

@@ -9,9 +9,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from ctxview.commands.arguments import add_reading_arguments, lens_from, open_whole_source, revision_index
+from ctxview.core.lazy import lazy_pattern
 from ctxview.formats import Source, open_source
 from ctxview.formats.revisions import REVISION_HELP, previous_revision
-from ctxview.reports.console import UserError
+from ctxview.reports.console import Console, Style, UserError
+
+SIGN_STYLES = {"+": Style.GOOD, "-": Style.BAD, "~": Style.WARNING, ">": Style.NOTE, "!": Style.BAD}
+_CHANGED_WORDS = lazy_pattern(r"\[-.*?-\]|\{\+.*?\+\}")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -39,10 +43,25 @@ def run(arguments: Namespace) -> int:
 
         print(dumps(json_of(found)))
     else:
-        from ctxview.reports.console import print_masked
+        from ctxview.analysis.secrets import mask_secrets
+        from ctxview.reports.console import console_for, print_lines
 
-        print_masked(lines_of(found))
+        # Secrets are masked first: colours inside a text would hide them.
+        masked = mask_secrets("\n".join(lines_of(found))).split("\n")
+        print_lines(_painted(line, console_for()) for line in masked)
     return 1 if found else 0
+
+
+def _painted(line: str, console: Console) -> str:
+    """A line of the difference with its title, its sign and its changed words in colour."""
+    if not line.startswith(" "):
+        title, colon, counts = line.partition(": ")
+        return f"{console.paint(title, Style.HEADING)}{colon}{console.paint(counts, Style.QUIET)}"
+    words = _CHANGED_WORDS.sub(
+        lambda found: console.paint(found[0], Style.BAD if found[0].startswith("[") else Style.GOOD), line
+    )
+    sign = line[2:3]
+    return f"  {console.paint(sign, SIGN_STYLES[sign])}{words[3:]}" if sign in SIGN_STYLES else words
 
 
 def _sides(arguments: Namespace) -> tuple[tuple[Source, int], tuple[Source, int]]:

@@ -121,7 +121,7 @@ def _scope(path: Path, out: Path) -> tuple[Path, RecordingScope]:
         if len(below) > 1:
             raise UserError(f"{path}: {ambiguous_folder(below)}") from None
         if below:
-            return _scope(below[0], out)
+            return _scope(below[0].path, out)
         print_error(f"note: {path}: no format is recognised here yet; all files are recorded")
         return path, scope_of_path(path)
     return source.path, scope_of(source)

@@ -279,15 +279,17 @@ def finding_difference(
 
     Offsets and lines move with every edit, so two findings are equal if they have the same message and
     pointer. Where elements may have `shifted` to other indexes, they are also equal if they are about the
-    same bytes, or about the same pointer apart from its indexes.
+    same bytes, or about the same pointer apart from its indexes. One that is no error is also the same when
+    only its words changed, which may quote the value.
     """
     gone: Iterable[Finding] = before.findings
     new: Iterable[Finding] = after.findings
-    for place in (_pointer, _bytes, _pointer_without_indexes) if shifted else (_pointer,):
+    places = (_pointer, _bytes, _pointer_without_indexes) if shifted else (_pointer,)
+    for text, place in (*((_text, place) for place in places), (_text_of_error, _pointer)):
         unpaired: dict[Hashable, list[Finding]] = {}
         for finding in gone:
-            unpaired.setdefault((_text(finding), place(finding, before.data)), []).append(finding)
-        new = [each for each in new if not _pair(unpaired, (_text(each), place(each, after.data)))]
+            unpaired.setdefault((text(finding), place(finding, before.data)), []).append(finding)
+        new = [each for each in new if not _pair(unpaired, (text(each), place(each, after.data)))]
         gone = [finding for left in unpaired.values() for finding in left]
     added = {id(finding) for finding in new}
     kept = tuple(finding for finding in after.findings if id(finding) not in added)
@@ -296,6 +298,12 @@ def finding_difference(
 
 def _text(finding: Finding) -> Hashable:
     return finding.rule, finding.severity, finding.effect, finding.message, finding.origin.file
+
+
+def _text_of_error(finding: Finding) -> Hashable:
+    """What an error says, of other findings only the rule: a wrong value for another is a new error."""
+    is_error = finding.severity is Severity.ERROR
+    return _text(finding) if is_error else (finding.rule, finding.severity, finding.origin.file)
 
 
 def _pointer(finding: Finding, _: bytes) -> Hashable:

@@ -207,10 +207,18 @@ def step_number(shape: NumberShape, text: str, steps: int) -> str:
     return _number_text(round(moved if shape.maximum is None else min(shape.maximum, moved), 6))
 
 
+MOST_SAID = 2**53
+"""The largest limit that is worth saying: larger ones are those of a data type."""
+
+
 def range_words(shape: NumberShape) -> str:
     """Return the range in words, such as `between 0 and 1` or `whole number, at least 1, or empty`."""
     low = _number_text(shape.minimum)
-    words = f"at least {low}" if shape.maximum is None else f"between {low} and {_number_text(shape.maximum)}"
+    words = f"between {low} and {_number_text(shape.maximum)}" if shape.maximum is not None else ""
+    if shape.maximum is None or shape.maximum > MOST_SAID:
+        words = f"at least {low}"
+    elif shape.maximum == shape.minimum:
+        words = f"only {low}"
     return f"{'whole number, ' if shape.integer else ''}{words}{', or empty' if shape.nullable else ''}"
 
 
@@ -234,7 +242,7 @@ def _read_number(shape: NumberShape, text: str) -> InputValue:
     if shape.integer and not number.is_integer():
         return input_error("must be a whole number")
     if number < shape.minimum or (shape.maximum is not None and number > shape.maximum):
-        return input_error(range_words(NumberShape(shape.minimum, shape.maximum)))
+        return input_error(f"must be {range_words(NumberShape(shape.minimum, shape.maximum))}")
     whole = shape.integer or ("." not in text and "e" not in text.lower())
     return InputValue(int(number) if whole else number)
 

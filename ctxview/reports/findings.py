@@ -9,6 +9,8 @@ from pathlib import Path, PurePath
 from textwrap import indent
 from urllib.parse import quote
 
+from msgspec.structs import replace
+
 from ctxview import __version__
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.wording import counted
@@ -16,7 +18,7 @@ from ctxview.core.findings import REGISTRY, Effect, Explanation, Finding, Rule, 
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.visible_text import visible
 from ctxview.reports.console import Console, Style, without_log_commands
-from ctxview.reports.table import cut_cells
+from ctxview.reports.table import Cell, Column, cut_cells, table_lines
 
 STYLES = {Severity.ERROR: Style.BAD, Severity.WARNING: Style.WARNING, Severity.INFO: Style.NOTE}
 NOUNS = {
@@ -24,6 +26,10 @@ NOUNS = {
     Severity.WARNING: ("warning", "warnings"),
     Severity.INFO: ("info", "info"),
 }
+UNCUT = 4096
+"""The width of a table whose paths are not cut."""
+MOST_SUMMED_UP = 12
+"""The files that a summary lists."""
 GITHUB_COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 SARIF_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
@@ -55,6 +61,27 @@ def summary(findings: Sequence[Finding], files: int) -> str:
     touched = len({finding.origin.file for finding in findings})
     files = max(files, touched)
     return f"{severity_counts_text(findings)} in {touched} of {counted(files, 'file')}"
+
+
+def file_summary_lines(findings: Sequence[Finding], console: Console) -> Iterator[str]:
+    """A table of the files with their counts, the worst first; nothing for a single file."""
+    files: dict[str, Counter[Severity]] = {}
+    for finding in findings:
+        files.setdefault(finding.origin.file, Counter())[finding.severity] += 1
+    if len(files) < 2:
+        return
+    worst = sorted(files, key=lambda each: [-files[each][severity] for severity in Severity])
+    columns = (*(Column(NOUNS[each][1], right=True) for each in Severity), Column("file", most=UNCUT))
+    rows = [
+        [
+            *(Cell(f"{files[name][each]:,}" if files[name][each] else "", STYLES[each]) for each in Severity),
+            Cell(visible(name)),
+        ]
+        for name in worst[:MOST_SUMMED_UP]
+    ]
+    yield from table_lines(columns, rows, replace(console, width=UNCUT))
+    if len(worst) > MOST_SUMMED_UP:
+        yield f"  and {counted(len(worst) - MOST_SUMMED_UP, 'more file')}"
 
 
 def severity_counts_text(findings: Sequence[Finding]) -> str:

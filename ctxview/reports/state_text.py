@@ -33,7 +33,7 @@ METER = 16
 INDENT = "  "
 BARS = "▁▂▃▄▅▆▇█"
 MARKS = {
-    Reach.INJECTED: Cell("✓", Style.GOOD),
+    Reach.INJECTED: Cell("●", Style.GOOD),
     Reach.ASSEMBLED: Cell("◐", Style.WARNING),
     Reach.ALLOWED: Cell("○"),
     Reach.DENIED: Cell("–", Style.QUIET),
@@ -138,7 +138,8 @@ def _header(state: ContextState, console: Console) -> Iterator[str]:
     counts = state.counts
     revision = visible(f"{state.format} · {state.revision}")
     yield f"{console.paint(visible(state.title), Style.STRONG)}  {revision}"
-    tokens = f"{'' if counts.tokens_exact else '≈ '}{counts.tokens:,} tokens ({counts.estimator})"
+    of_shown = " shown" if counts.hidden else ""
+    tokens = f"{'' if counts.tokens_exact else '≈ '}{counts.tokens:,} tokens{of_shown} ({counts.estimator})"
     shown = (
         f"{counts.visible} shown to the model, {counts.hidden} not" if counts.blocks else "nothing in memory"
     )
@@ -194,7 +195,7 @@ def _tier(tier: Tier, lines: Sequence[str], heading: str | None, console: Consol
 def _block_row(block: Block, gauges: Sequence[str], numbers: Sequence[str]) -> list[Cell]:
     figures = {each.name: each for each in block.figures}
     dim = Style.QUIET if block.visible is False else None
-    marks = {None: Cell("·", Style.QUIET), True: Cell("✓", Style.GOOD), False: Cell("✗", Style.WARNING)}
+    marks = {None: Cell("·", Style.QUIET), True: Cell("●", Style.GOOD), False: Cell("○", Style.QUIET)}
     return [
         marks[block.visible],
         Cell(visible(block.id), Style.STRONG),

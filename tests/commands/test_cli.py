@@ -213,6 +213,16 @@ def test_check_exits_with_1_and_begins_each_line_with_the_place(ctxview: Run) ->
     assert "→ dropped" in ran.out
 
 
+def test_check_sums_up_the_files_worst_first_when_there_are_several(ctxview: Run) -> None:
+    ran = ctxview("check", BROKEN, SAMPLES / "broken" / "duplicate-keys.json")
+
+    heading, worst, other, summary = ran.err.splitlines()
+    assert heading.split() == ["errors", "warnings", "file"]
+    assert worst.endswith(str(BROKEN))
+    assert other.endswith("duplicate-keys.json")
+    assert summary.endswith("in 2 of 2 files")
+
+
 def test_check_json_is_a_list_of_findings_with_the_documented_keys(ctxview: Run) -> None:
     ran = ctxview("check", BROKEN, "--format", "json")
 
@@ -399,6 +409,23 @@ def test_merging_into_a_file_without_a_snapshot_is_an_error(ctxview: Run, tmp_pa
     assert f"{tmp_path / 'cut.json'}:1:" in ran.complaint
 
 
+def test_merge_exits_with_1_only_for_effects_that_are_named(ctxview: Run, tmp_path: Path) -> None:
+    refused = tmp_path / "reply.txt"
+    refused.write_text("Done.\n<<<CONTEXT>>>\n{", "utf-8")
+
+    assert ctxview("merge", RECEIVED, REPLY).code == 0
+    assert ctxview("merge", RECEIVED, REPLY, "--fail-on", "wiped").code == 1
+    assert ctxview("merge", RECEIVED, REPLY, "--fail-on", "rejected").code == 0
+    assert ctxview("merge", RECEIVED, refused, "--fail-on", "wiped", "--fail-on", "rejected").code == 1
+
+
+def test_merge_notices_that_reply_and_snapshot_are_swapped(ctxview: Run) -> None:
+    ran = ctxview("merge", REPLY, RECEIVED)
+
+    assert ran.code == 2
+    assert f"{REPLY} is a reply and {RECEIVED} a snapshot; name the snapshot first" in ran.complaint
+
+
 def test_diff_exits_with_0_for_equal_1_for_different_and_2_for_an_error(ctxview: Run) -> None:
     other = SAMPLES / "lighthouse" / "round-03.received.json"
 
@@ -498,8 +525,16 @@ def test_hostile_content_stays_text_in_every_output(ctxview: Run) -> None:
         assert all(line.isprintable() for line in ran.out.split("\n")), arguments
 
 
-def test_show_of_a_folder_with_many_sources_names_one_of_them(ctxview: Run) -> None:
+def test_show_lists_the_sources_of_a_folder(ctxview: Run) -> None:
     ran = ctxview("show", SAMPLES)
+
+    assert ran.code == 0
+    assert f"snapshot  {SAMPLES / 'lighthouse'}" in ran.out
+    assert ran.out.splitlines()[-1].startswith("One of them: ctxview show ")
+
+
+def test_show_json_of_a_folder_with_many_sources_is_an_error(ctxview: Run) -> None:
+    ran = ctxview("show", SAMPLES, "--json")
     assert ran.code == 2
     assert "sources; name one of them, such as" in ran.complaint
 

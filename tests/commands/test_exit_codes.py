@@ -61,6 +61,16 @@ def test_a_terminal_has_colours_unless_no_color_is_set(variable: str | None) -> 
     assert (b"\x1b[" in terminal.output) is (variable is None)
 
 
+def test_a_difference_has_colours_on_a_terminal() -> None:
+    env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+
+    with PtySession([*PROGRAM, "diff", str(SAMPLES / "lighthouse"), "--at", "9"], env=env) as terminal:
+        assert terminal.finish() == 1
+
+    assert b"\x1b[1;34mMemory\x1b[0m: " in terminal.output
+    assert b"\x1b[32m+\x1b[0m working/work-pr" in terminal.output
+
+
 def test_output_that_the_locale_cannot_write_is_escaped_and_not_fatal() -> None:
     env = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
 

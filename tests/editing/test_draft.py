@@ -57,7 +57,7 @@ def review(data: bytes) -> Sequence[Finding]:
             if number < 0:
                 found.append(Finding("T001", Severity.ERROR, Effect.NONE, f"{number} is negative", origin))
             if number > 100:
-                found.append(Finding("T002", Severity.WARNING, Effect.NONE, "large", origin))
+                found.append(Finding("T002", Severity.WARNING, Effect.NONE, f"{number} is large", origin))
     return found
 
 
@@ -170,11 +170,21 @@ def test_the_preview_shows_the_difference_and_the_findings(draft: Draft) -> None
     draft.apply(SetValue("/blocks/1/n", 500))
     preview = draft.preview()
 
-    assert [finding.message for finding in preview.added] == ["large"]
+    assert [finding.message for finding in preview.added] == ["500 is large"]
     assert [finding.message for finding in preview.removed] == ["-5 is negative"]
     assert preview.blocked is None
     [hunk] = preview.hunks
     assert [kind for kind, _ in hunk.lines] == ["removed", "added"]
+
+
+def test_a_warning_whose_words_quote_the_value_is_the_same_one_and_an_error_is_not(file: Path) -> None:
+    text = TEXT.replace(b'{"n": 1}', b'{"n": 500}')
+    draft = Draft(file, text, OpenPolicy(), review)
+    draft.apply(SetValue("/blocks/0/n", 600), SetValue("/blocks/1/n", -6))
+    preview = draft.preview()
+
+    assert [finding.message for finding in preview.added] == ["-6 is negative"]
+    assert [finding.message for finding in preview.removed] == ["-5 is negative"]
 
 
 def test_a_new_error_stops_the_save(draft: Draft, file: Path) -> None:

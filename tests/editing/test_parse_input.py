@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ctxview.core.fields import ChoiceShape, FieldShape, JsonShape, NumberShape, TagsShape, TextShape
 from ctxview.core.origin import JsonValue
-from ctxview.editing.form_input import input_text, parse_input, step_number, utf16_length
+from ctxview.editing.form_input import input_text, parse_input, range_words, step_number, utf16_length
 
 SHARE = NumberShape(0, 1)
 ROUND = NumberShape(1, integer=True)
@@ -44,14 +44,14 @@ def test_typed_text_is_read_as_its_value(shape: FieldShape, text: str, value: Js
 @pytest.mark.parametrize(
     ("shape", "text", "message"),
     [
-        (SHARE, "1.2", "between 0 and 1"),
-        (SHARE, "-0.1", "between 0 and 1"),
+        (SHARE, "1.2", "must be between 0 and 1"),
+        (SHARE, "-0.1", "must be between 0 and 1"),
         (SHARE, "abc", "not a number"),
         (SHARE, "nan", "not a number"),
         (SHARE, "9" * 500, "not a number"),
         (SHARE, "1e999", "too large"),
         (ROUND, "1.5", "must be a whole number"),
-        (ROUND, "0", "at least 1"),
+        (ROUND, "0", "must be at least 1"),
         (TextShape(), " \n ", "must not be blank"),
         (ChoiceShape(("open",)), "shut", "choose one"),
         (TAGS, '"a', "a quoted tag is not a valid JSON string: check its quotes"),
@@ -125,3 +125,8 @@ def test_steps_stay_within_the_range() -> None:
         "1",
         "1",
     ]
+
+
+def test_a_range_says_no_limit_of_a_data_type_and_no_range_of_one_number() -> None:
+    assert range_words(NumberShape(0, 2**63 - 1, integer=True)) == "whole number, at least 0"
+    assert range_words(NumberShape(1, 1, integer=True)) == "whole number, only 1"

@@ -45,7 +45,7 @@ def test_a_hidden_block_has_its_reason() -> None:
 
     text = printed(state(tiers=(Tier("working", (hidden,)),)))
 
-    assert "✗  work-7" in text
+    assert "○  work-7" in text
     assert "└ not shown: decay 0.70 is over 0.65" in text
 
 
@@ -121,7 +121,7 @@ def test_visibility_is_a_table_of_blocks_and_targets() -> None:
 
     lines = printed(two_blocks).splitlines()
     assert "  id  model  tool" in lines
-    assert "  a   ✓      ◐" in lines
+    assert "  a   ●      ◐" in lines
     assert "  b   ○      ?" in lines
     assert "  id  model  tool  ui" in printed(two_blocks, columns=120).splitlines()
 

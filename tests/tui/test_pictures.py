@@ -47,7 +47,7 @@ VIEWS = {
     "raw": keys("j", "o"),
     "help": keys("question_mark"),
     "profile": keys("p"),
-    "sorted": keys("s", "s", "s"),
+    "sorted": keys("s", "d"),
     "links": keys("j", "j", "j", "r"),
 }
 

@@ -175,8 +175,11 @@ def test_titles_are_made_of_lines(path: Path) -> None:
                     "border_subtitle",
                     "tooltip",
                 }:
-                    safe = _is_made_safe(node.value) or (
-                        isinstance(node.value, ast.Call) and _name(node.value) == "on_frame"
+                    is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+                    safe = (
+                        is_none
+                        or _is_made_safe(node.value)
+                        or (isinstance(node.value, ast.Call) and _name(node.value) == "on_frame")
                     )
                     assert safe, f"{path.name}:{node.lineno}"
 

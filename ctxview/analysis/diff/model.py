@@ -78,6 +78,8 @@ class Delta(Struct, frozen=True):
     """Set when the writer was not allowed to change it."""
     estimate: bool = False
     """Whether both figures are estimates."""
+    counts: bool = False
+    """Whether the values are numbers of tokens or bytes, which people read with separators."""
 
     @property
     def system(self) -> bool:

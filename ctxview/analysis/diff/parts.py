@@ -77,7 +77,8 @@ def budget_changes(before: ContextState, after: ContextState) -> Iterator[Change
         if budget is None:
             continue
         kind = ChangeKind.ADDED if old is None else ChangeKind.REMOVED if new is None else ChangeKind.CHANGED
-        deltas = tuple(_budget_deltas(old or _none_of(budget), new or _none_of(budget)))
+        numbers = _budget_deltas(old or _none_of(budget), new or _none_of(budget))
+        deltas = tuple(replace(each, counts=True) for each in numbers)
         if deltas or kind is not ChangeKind.CHANGED:
             yield Change(
                 ChangeGroup.BUDGET, kind, budget.target, budget.unit, deltas=deltas, why=_fit(old, new)
@@ -101,6 +102,7 @@ def ref_changes(before: ContextState, after: ContextState) -> Iterator[Change]:
             if _needs_no_text(old, new):
                 names = ("status", "target", "used by")
         deltas = _deltas(*((name, left.get(name), right.get(name)) for name in names))
+        deltas = tuple(replace(each, counts=each.name == "bytes") for each in deltas)
         if old is not None and new is not None and _leads_to_objects(old, new):
             deltas = (*deltas, *value_deltas(old.meaning, new.meaning))
         if deltas:
@@ -207,7 +209,7 @@ def _estimators(budget: Budget) -> set[tuple[str | None, bool]]:
 def _fit(old: Budget | None, new: Budget | None) -> str:
     before, after = (old.over if old else None) or 0, (new.over if new else None) or 0
     if after and new:
-        return f"{'still ' if before else ''}over by {after} {new.unit}"
+        return f"{'still ' if before else ''}over by {after:,} {new.unit}"
     return "fits again" if before and new else ""
 
 

@@ -117,6 +117,8 @@ def delta_text(found: Delta) -> str:
 def side_text(found: Delta, side: Literal["before", "after"]) -> str:
     """The value of one side on one line, unescaped; an estimate is marked `≈`."""
     value = found.before if side == "before" else found.after
+    if found.counts and isinstance(value, int):
+        return f"{'≈' if found.estimate else ''}{value:,}"
     return f"{'≈' if found.estimate else ''}{value_text(value)}"
 
 

@@ -1,4 +1,7 @@
-"""`ctxview merge RECEIVED REPLY`: show what a runtime would make of a model's reply. Writes nothing."""
+"""`ctxview merge RECEIVED REPLY`: show what a runtime would make of a model's reply. Writes nothing.
+
+Exit 0 shown, 1 an effect that `--fail-on` names, 2 error.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,8 @@ MEANINGS: dict[MergeEffect, tuple[str, Style]] = {
     MergeEffect.UNCHANGED: ("sent back as it was", Style.GOOD),
     MergeEffect.KEPT: ("not in the reply, so it is kept", Style.GOOD),
 }
+LOSING = (Style.BAD, Style.WARNING)
+REJECTED = "rejected"
 BRIEF = (MergeEffect.RESTORED, MergeEffect.UNCHANGED, MergeEffect.KEPT)
 
 
@@ -49,6 +54,14 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("received", metavar="RECEIVED", type=Path, help="the snapshot the model was given")
     parser.add_argument("reply", metavar="REPLY", type=Path, help="the model's reply")
     parser.add_argument("--json", action="store_true", help="print JSON, with the merged snapshot")
+    parser.add_argument(
+        "--fail-on",
+        action="append",
+        metavar="EFFECT",
+        choices=(REJECTED, *(effect.value for effect, (_, style) in MEANINGS.items() if style in LOSING)),
+        default=[],
+        help="an effect of the reply that makes the exit code 1",
+    )
     add_profile_argument(parser)
 
 
@@ -61,7 +74,7 @@ def run(arguments: Namespace) -> int:
         profile = load_profile(arguments.profile)
     except ProfileError as error:
         raise UserError(str(error)) from error
-    received = _snapshot(arguments.received)
+    received = _snapshot(arguments.received, arguments.reply)
     reply = _read(arguments.reply)
     refused = None
     if (wrong := reply.error) is not None:
@@ -75,7 +88,8 @@ def run(arguments: Namespace) -> int:
         from ctxview.reports.console import print_masked
 
         print_masked(_lines(result, refused))
-    return 0
+    effects = {REJECTED} if refused else {change.kind.value for change in (result.changes if result else ())}
+    return 1 if effects.intersection(arguments.fail_on) else 0
 
 
 def _read(path: Path) -> SnapshotFile:
@@ -88,8 +102,10 @@ def _read(path: Path) -> SnapshotFile:
         raise UserError(str(error)) from error
 
 
-def _snapshot(path: Path) -> Snapshot:
+def _snapshot(path: Path, reply: Path) -> Snapshot:
     found = _read(path)
+    if found.reply is not None and (other := _read(reply)).reply is None and other.snapshot is not None:
+        raise UserError(f"{path} is a reply and {reply} a snapshot; name the snapshot first")
     if found.snapshot is None:
         reason = (
             f":{found.error.place.line}:{found.error.place.column}: {found.error.reason}"

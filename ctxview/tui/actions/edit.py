@@ -205,7 +205,7 @@ async def _editor(screen: InspectorScreen) -> None:
             f"There are unsaved changes made as {model.editor}: save or undo them first.", severity="warning"
         )
     else:
-        chosen = await _pick_word(screen, "Edit under which name?", model.editors)
+        chosen = await _pick_word(screen, "Edit as", model.editors)
         if chosen is not None and (orders := model.edit_as(chosen)):
             screen.perform(orders)
             screen.say(f"You now edit as {chosen}.")

@@ -106,7 +106,16 @@ def profile(screen: InspectorScreen) -> None:
 
 
 def sort(screen: InspectorScreen) -> None:
-    _reorder(screen, screen.model.next_order())
+    start_dialogue(screen, _choose_order(screen), "sorting")
+
+
+async def _choose_order(screen: InspectorScreen) -> None:
+    from ctxview.tui.screens.dialogs import ChooseDialog
+
+    orders = screen.model.orders
+    chosen = await screen.app.push_screen_wait(ChooseDialog("Sort by", orders, dict.fromkeys(orders, "")))
+    if chosen is not None:
+        _reorder(screen, screen.model.order_by(chosen))
 
 
 def reverse(screen: InspectorScreen) -> None:

@@ -59,7 +59,7 @@ class MemoryColumns(Struct, frozen=True):
             ("text", self.text, MODEL_ORDER, False),
         ]
         cells = [_column_name(*each, sort, reverse) for each in named if each[1]]
-        return join((Span(" " * 4),), *cells, gap=" ")
+        return join((Span(" " * 4),), *cells)
 
 
 def memory_columns(cells: int, blocks: Sequence[Block], *, grouped: bool) -> MemoryColumns:
@@ -97,15 +97,19 @@ def short_name(name: str, cells: int) -> str:
 
 
 def _column_name(name: str, cells: int, key: str | None, right: bool, sort: str, reverse: bool) -> Line:
+    """The name after a gap, in which a column of numbers has its arrow."""
     action = f"screen.sort_by('{key}')" if key is not None else ""
     current = key == sort and sort != TIER_ORDER
     arrow = ("▴" if reverse else "▾") if current else ""
     if name == "text" and current:
         name = "text, as the model reads"
+    style = "link" if current else "dim"
+    if right:
+        label = name[:cells]
+        gap = Span(" " * (cells - len(label)) + (" " if not arrow else ""))
+        return gap, Span(arrow, style, action), Span(label, style, action)
     label = (name[: cells - len(arrow)] + arrow)[:cells]
-    text = Span(label, "link" if current else "dim", action)
-    blank = Span(" " * (cells - len(label)))
-    return (blank, text) if right else (text, blank)
+    return Span(" "), Span(label, style, action), Span(" " * (cells - len(label)))
 
 
 class MemoryRow(Struct, frozen=True):

@@ -124,9 +124,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("profile", "p", "p", "profile", "Use the next runtime profile", 8, ActionCondition.PROFILES),
         Action("budget", "b", "b", "budget", "Try another budget (empty: back to the real one)"),
         Action("option", "B", "B", "option", "Try another value of an option of the format: window, mode …"),
-        Action(
-            "sort", "s", "s", "sort", "Next order: tier, model, quality, decay, confidence, age, tokens", 9
-        ),
+        Action("sort", "s", "s", "sort", "Sort by tier, model order, a figure, age or tokens", 9),
         Action("reverse", "S", "S", "reverse", "Reverse sort"),
         Action(
             "fold",
@@ -290,6 +288,24 @@ VIEW_KEYS: Mapping[Pane, Mapping[str, str]] = {
     },
 }
 """The actions that the key bar of a view begins with, and what they are called there."""
+
+PLAYER_KEYS: Mapping[str, str] = {
+    "play": "play",
+    "next_event": "next event",
+    "earlier": "revision",
+    "faster": "faster",
+    "slower": "slower",
+    "back": "back",
+}
+"""The actions that the key bar of a replay begins with."""
+
+
+def first_keys(view: Pane | None, *, is_replay: bool) -> Mapping[str, str]:
+    """The actions that the key bar begins with, and what they are called there."""
+    if is_replay:
+        return PLAYER_KEYS
+    return VIEW_KEYS.get(view, {}) if view is not None else {}
+
 
 OWN_ACTIONS: Mapping[Pane, Mapping[str, str]] = {
     Pane.OVERVIEW: {"enter": "open_section", "next_finding": "worst_finding"},

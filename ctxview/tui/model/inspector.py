@@ -303,13 +303,9 @@ class InspectorModel(InspectorState):
         self.query = query
         return self._rearrange()
 
-    def next_order(self) -> Effects:
-        self.next_sort()
-        return self._rearrange(from_top=True)
-
-    def order_by(self, column: str) -> Effects:
-        """Sort by a column; the same column again reverses the order."""
-        self.sort_by(column)
+    def order_by(self, sort: str) -> Effects:
+        """Sort by a column or a named order; the same again reverses it."""
+        self.sort_by(sort)
         return self._rearrange(from_top=True)
 
     def reverse_order(self) -> Effects:

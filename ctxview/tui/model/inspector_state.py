@@ -370,10 +370,10 @@ class InspectorState:
 
     # -- order ------------------------------------------------------------------------------------
 
-    def next_sort(self) -> None:
-        orders = sort_orders(self.figures)
-        at = orders.index(self.sort) if self.sort in orders else 0
-        self.sort, self.reverse = orders[(at + 1) % len(orders)], False
+    @property
+    def orders(self) -> list[str]:
+        """The orders in which the blocks can be listed."""
+        return sort_orders(self.figures)
 
     @property
     def figures(self) -> Mapping[str, Figure]:

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from ctxview.analysis.wording import counted
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import Origin
 from ctxview.files.reading import ReadError
 from ctxview.files.visible_text import is_safe
@@ -154,11 +155,19 @@ class RawPage(Page):
         return join(*(show(part.replace("\t", TAB), style) for part, style in parts))
 
 
+_PERHAPS_WIDE = lazy_pattern("[\u1100-\u115f\u231a-\u23ff\u25fd-\U0010ffff]")
+
+
 def _widest(line: str) -> int:
-    """The most cells of one character: two for wide ones, four for tabs, eight for those spelled out."""
+    """The most cells of one character: two for wide ones, four for tabs, eight for those spelled out.
+
+    Dashes, quotes, accents and arrows are not wide; of the rest only the Unicode block is looked at.
+    """
     if line.isascii():
         return 1 if line.isprintable() else TABBED if line.replace("\t", "").isprintable() else 8
-    return 2 if is_safe(line) else 8
+    if not is_safe(line):
+        return 8
+    return 2 if _PERHAPS_WIDE.search(line) else 1
 
 
 class RawScreen(ActionScreen[None]):

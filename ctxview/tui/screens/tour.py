@@ -30,8 +30,8 @@ class TourStep(Struct, frozen=True):
 STEPS = (
     TourStep(
         "What the agent remembers",
-        "Every row is one memory, message or item. ✓ means that the model sees it, ✗ that it does not, with "
-        "the reason beside it. The bars are decay and confidence.",
+        "Every row is one memory, message or item. ● means that the model sees it, ○ that it does not, with "
+        "the reason in place of its text. A figure beyond its limit is orange.",
         "pane_2",
         ("down", "enter", "filter"),
     ),

@@ -17,7 +17,7 @@ from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.rows import hit_count_line
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
-from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, VIEW_KEYS, Action, ActionCondition
+from ctxview.tui.model.action_table import ACTIONS, ACTIONS_BY_ID, Action, ActionCondition, first_keys
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import BOXED, DRAW_TIME, Pane
 from ctxview.tui.model.query import TIER_ORDER
@@ -168,9 +168,10 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int
         facts.append(
             (7, show(f"✎ {shorten(model.editor or '', 16)}", "owner.model", "screen.command('editor')"))
         )
-    if model.as_of is not None:
+    plays = model.replay.clock.playing  # the bar of the replay has the place, and nothing is live
+    if model.as_of is not None and not plays:
         facts.append((9, show(" past ", "past", "screen.command('newest')")))
-    elif live[0]:
+    elif live[0] and not plays:
         facts.append((6, show(*live)))
     if source is not None:
         revision = source.revisions[model.key.revision]
@@ -179,7 +180,7 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int
         if revision.time:
             time = glyphs.time_text(revision.time) if cells >= BOXED else glyphs.day_text(revision.time)
             facts.append((4, show(time, "dim")))
-        if model.last_revision:
+        if model.last_revision and not plays:
             facts.append((7, show(f"rev {model.key.revision + 1} of {model.last_revision + 1}", "dim")))
     if model.profile is not None:
         facts.append((2, show(shorten(model.profile, 24), "link", "screen.command('profile')")))
@@ -246,8 +247,7 @@ def key_line(
     """
     ends = LAST if "pane_1" in known else ("help", "back")
     last = join(*(_key(ACTIONS_BY_ID[name]) for name in ends), gap="  ")
-    player = ActionCondition.PLAYER in offers
-    own = VIEW_KEYS.get(view, {}) if view is not None and not player else {}
+    own = first_keys(view, is_replay=ActionCondition.PLAYER in offers)
     fitting = [
         replace(action, label=own[action.id]) if action.id in own else action
         for action in ACTIONS
@@ -264,7 +264,8 @@ def key_line(
     def rank(action: Action) -> tuple[bool | int, ...]:
         return (
             action.id not in first,
-            *_urgency(action, player),
+            action.need is not ActionCondition.DRAFT,
+            action.need is not ActionCondition.HITS,
             ranks.get(action.id, len(ranks)),
             action.bar,
         )
@@ -277,12 +278,6 @@ def key_line(
     most = join(*(_key(action) for action in fitting), gap="  ")
     blank = Span(" " * max(1, cells - width(most) - width(last) - 2))
     return fit(join((Span(" "),), most, (blank,), last), cells)
-
-
-def _urgency(action: Action, player: bool) -> tuple[bool, bool, bool]:
-    """A sort key: actions for a draft come first, then for a replay, then for a search."""
-    plays = player and (action.need is ActionCondition.PLAYER or action.id == "play")
-    return action.need is not ActionCondition.DRAFT, not plays, action.need is not ActionCondition.HITS
 
 
 def _key(action: Action) -> Line:

@@ -13,15 +13,21 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
+from textual import events
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from ctxview.tui.drawing.text import Line, plain, width, wrap_all
+from ctxview.tui.configured_keys import key_label
+from ctxview.tui.drawing.text import Line, plain, show, width, wrap_all
+from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.themes import Palette, load_palette
 
 if TYPE_CHECKING:
     from textual.content import Content
+
+
+_COMMAND = re.compile(r"screen\.command\('(\w+)'\)")
 
 
 def content(*lines: Line) -> Content:
@@ -137,6 +143,15 @@ class BarLine(RenderCache, Widget):
 
     def make_line(self, width: int) -> Line:
         raise NotImplementedError
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Say what a click on the word under the mouse does, and the key for it."""
+        clicked = _COMMAND.fullmatch(str(event.style.meta.get("@click")))
+        action = ACTIONS_BY_ID.get(clicked[1]) if clicked is not None else None
+        if action is None:
+            self.tooltip = None
+        else:
+            self.tooltip = content(show(f"{key_label(action)}  {action.help}"))
 
     def refresh_changes(self) -> None:
         """Paint the line if it changed."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from ctxview.formats import open_source
+from ctxview.samples import samples_folder
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
@@ -268,10 +272,29 @@ async def test_another_profile_marks_changed_verdicts() -> None:
         assert "strict" in drive.screen_text()
 
 
+async def test_a_finding_names_its_line_and_of_several_files_its_file() -> None:
+    async with driving(night()) as drive:
+        assert " :40" in drive.text(Pane.FINDINGS)
+    (path,) = (samples_folder() / "session" / "damaged").glob("home/*/agent/*/session/default")
+    damaged = open_source(path)
+    async with driving(damaged) as drive:
+        assert re.search(r" \S+\.jsonl?:\d+$", drive.text(Pane.FINDINGS), re.MULTILINE)
+
+
+async def test_the_mouse_on_a_word_of_a_bar_says_what_a_click_does() -> None:
+    async with driving(night()) as drive:
+        bar = drive.inspector.key_bar
+        await drive.pilot.hover(bar, offset=(bar.size.width - 2, 0))
+        assert str(bar.tooltip) == "q  Go back, or quit at the top; asks about unsaved changes"
+        await drive.pilot.hover(drive.inspector.header, offset=(1, 0))
+        assert drive.inspector.header.tooltip is None
+
+
 async def test_sort_and_reverse() -> None:
     async with driving(night()) as drive:
-        for _ in range(3):
-            await drive.press("s")
+        await drive.press("s")
+        assert "Sort by" in drive.screen_text()
+        await drive.press("d")
         assert drive.inspector.model.sort == "decay"
         assert drive.selected == block("temp-003", "ephemeral")
         await drive.press("S")
@@ -367,7 +390,7 @@ async def test_theme_help_and_palette() -> None:
         palette = drive.app.screen
         assert isinstance(palette, CommandScreen)
         await drive.type("sort")
-        await drive.press("enter")
+        await drive.press("enter", "m")
         assert drive.inspector.model.sort == MODEL_ORDER
         palette.dismiss(None)
         assert drive.app.screen is drive.inspector, "a screen that is gone takes no other along"

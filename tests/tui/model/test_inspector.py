@@ -10,7 +10,7 @@ from ctxview.core.findings import Severity
 from ctxview.formats import Lens
 from ctxview.tui.model.change_marks import ChangeMark, ChangeMarks
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.query import MODEL_ORDER, TIER_ORDER, parse_query, sort_orders
+from ctxview.tui.model.query import MODEL_ORDER, TIER_ORDER, parse_query
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions, ViewState
 from tests.tui.model.controls import FakeControl
@@ -145,8 +145,9 @@ def test_each_order_has_its_first_block() -> None:
     model = night_model()
     read(model)
     first = {}
-    for _ in sort_orders(model.figures):
-        model.next_sort()
+    for order in model.orders:
+        if order != model.sort:
+            model.sort_by(order)
         view = model.rearranged()
         assert view is not None
         first[model.sort] = names(view)[0]

@@ -51,6 +51,7 @@ async def test_a_number_goes_to_a_row() -> None:
 async def test_an_action_is_run_and_a_theme_is_tried_before_it_is_chosen() -> None:
     async with driving(night()) as drive:
         await run(drive, "sort")
+        await drive.press("m")
         assert drive.inspector.model.sort == MODEL_ORDER
         before = drive.app.theme
         await drive.press("colon")

@@ -67,7 +67,7 @@ def drawn(change: Change, width: int) -> list[str]:
 
 def test_narrow_values_are_on_one_line_and_prose_below_each_other() -> None:
     assert drawn(TEXT, 70) == [
-        " ✗ working/work-7  no longer shown to the model  decay 0.70 > 0.65",
+        " ○ working/work-7  no longer shown to the model  decay 0.70 > 0.65",
         "    decay         0.4 → 0.7 raised",
         "    text          - keep the old parser alive",
         "                    for now",

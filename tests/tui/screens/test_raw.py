@@ -38,6 +38,12 @@ def test_a_line_with_tabs_is_cut_only_where_necessary() -> None:
     assert len(drawn(b"\t" + b"x" * 15, 21)) == 2
 
 
+def test_dashes_quotes_and_accents_do_not_cut_a_line_in_half() -> None:
+    text = "“é” – " * 3
+    assert drawn(text.encode(), 21) == [f"1 │{text}"]
+    assert len(drawn("灯".encode() * 10, 21)) == 2
+
+
 def test_a_hit_is_in_the_row_of_its_character() -> None:
     raw = RawText(b"first\n" + b"y" * 100 + b"needle")
     page = raw.page(33)
