@@ -76,8 +76,10 @@ class SkylinePane(MarkingPane):
     def on_mouse_move(self, event: events.MouseMove) -> None:
         """Name the column under the mouse."""
         column = self._under(event)
-        text = column_text(self._drawing(self.view), column) if self.view is not None and column else ""
-        self.tooltip = content(show(text))
+        if self.view is None or column is None:
+            self.tooltip = None  # an empty text would be an empty box
+        else:
+            self.tooltip = content(show(column_text(self._drawing(self.view), column)))
 
     def on_click(self, event: events.Click) -> None:
         """Go to the column under the mouse; a second click opens its revision."""

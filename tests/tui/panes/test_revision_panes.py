@@ -228,6 +228,8 @@ async def test_the_mouse_names_a_column_and_goes_to_it() -> None:
         assert "round 9: 24,655" in str(skyline.tooltip)
         await drive.pilot.click(skyline, offset=place)
         assert "Round 9 01:41" in drive.text(Pane.SKYLINE)
+        await drive.pilot.hover(skyline, offset=(0, 6))
+        assert skyline.tooltip is None
 
 
 async def test_why_explains_the_block_behind_a_finding_and_a_reference() -> None:
