@@ -130,6 +130,19 @@ def growth_at(known: KnownRevisions, number: int) -> tuple[Growth, ...]:
     return growth_of(budget_at(known, previous, series), budget_at(known, number, series))
 
 
+def unchanged_text(known: KnownRevisions, number: int) -> str:
+    """What changed at a revision whose sizes did not: `~ 1 since round 7; no size changed`."""
+    facts, previous = known.facts.get(number), known.names[number].previous
+    if facts is None or previous is None:
+        return "Nothing to compare yet."
+    counts, since, series = facts.counts, known.names[previous].name, series_of(known)
+    signs = (("+", counts.added), ("~", counts.changed + counts.moved), ("−", counts.removed))
+    changed = "  ".join(f"{sign} {amount:,}" for sign, amount in signs if amount)
+    has_sizes = None not in (budget_at(known, previous, series), budget_at(known, number, series))
+    sizes = "no size changed" if has_sizes else "the sizes cannot be compared"
+    return f"{changed} since {since}; {sizes}" if changed else f"Since {since} {sizes}"
+
+
 def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
     """Short labels for the axis: the number in a name, `c2` for one of another kind, else its place."""
     found = [_NUMBERED.match(known.names[column.number].label) for column in skyline.columns]

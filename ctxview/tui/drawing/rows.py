@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ctxview.analysis.gaps import BLOCKING, gap_is_settled, gap_severity
+from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.core.findings import Effect, Finding, Severity
 from ctxview.core.state import Gap
 from ctxview.tui.drawing import glyphs
@@ -59,13 +60,15 @@ def gap_badge(gap: Gap) -> Line:
     return styled(join((Span(" "),), word, (Span(" "),)), "blocking")
 
 
-def hit_count_line(hits: SearchHits, messages: int = 0) -> Line:
-    """How many hits were found, and where; `messages` are searched only when stepping on to them."""
+def hit_count_line(hits: SearchHits, messages: int = 0, known: KnownRevisions | None = None) -> Line:
+    """How many hits were found, and where; `messages` and `known` revisions are searched only with Enter."""
     if not hits.needle.strip():
         return show("searches blocks, todo, references, missing, findings, text and history", "dim")
     more = show(f"Enter and n continue in {messages:,} messages", "dim") if messages else ()
     if not hits.found:
-        return more or show("not found", "warn")
+        revisions = len(known.names) if known is not None else 1
+        elsewhere = f"not in this revision; Enter searches all {revisions:,}"
+        return more or (show(elsewhere, "dim") if revisions > 1 else show("not found", "warn"))
     total: Line = (Span(f"{len(hits.found)}{'+' if hits.capped else ''} found", "ok"),)
     parts = (show(f"{kind} {number}", "dim") for kind, number in hits.counts().items())
     return join(total, *parts, more, gap=" · ")

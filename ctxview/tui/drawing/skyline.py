@@ -15,6 +15,7 @@ from ctxview.analysis.revisions.skyline import (
     column_labels,
     fullest_sentences,
     growth_at,
+    unchanged_text,
 )
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.tui.drawing.boxes import INSIDE, box, ends, filled, side_by_side
@@ -326,7 +327,7 @@ def _at_cursor(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line]
     since = (
         f"{signed(total)} since {known.names[name.previous].name}"
         if growth and name.previous is not None
-        else ""
+        else unchanged_text(known, number)
     )
     events = [event for event in _column_events(chart) if event.kind != "shown"]
     first = events[0] if events and events[0].kind == "stage" else None
@@ -366,7 +367,7 @@ def _cursor_box(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line
     half = (cells - INSIDE) // 2
     growth = growth_at(known, number)
     total = sum(each.amount for each in growth)
-    left: list[Line] = [show("Nothing to compare yet.", "dim")]
+    left: list[Line] = [show(unchanged_text(known, number), "dim")]
     if growth and name.previous is not None:
         left = [show(f"{signed(total)} since {known.names[name.previous].name}", "strong")]
         most = max(abs(each.amount) for each in growth)

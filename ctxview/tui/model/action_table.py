@@ -29,6 +29,7 @@ class ActionCondition(StrEnum):
     PLAYER = "an open replay"
     PLAYING = "a running replay"
     MESSAGES = "messages that may grow"
+    LISTING = "a list of other sources"
 
 
 class ActionGroup(StrEnum):

@@ -35,7 +35,7 @@ class ShownView:
         self.name = Pane.OVERVIEW
         self.front = Pane.OVERVIEW
         self.beside: frozenset[Pane] = frozenset()
-        """The panes beside the view's own, as far as the terminal has room."""
+        """The panes beside the view's own, as far as the terminal has room; a strip of the detail is none."""
         self._below = Pane.OVERVIEW
 
     def show(self, pane: Pane) -> None:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from ctxview.core.state import Ref, RefStatus
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, width
+from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, shorten, show, width
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemKind
 from ctxview.tui.model.view_state import ViewState
@@ -106,6 +106,8 @@ def ref_line(ref: Ref, columns: ReferenceColumns) -> Line:
         pad(status, columns.status) if columns.status else status,
         gap=" ",
     )
+    if not plain(tail).strip():
+        tail = ()
     room = columns.cells - width(head) - width(tail) - 1 - bool(tail)
     return join(head, pad(_edge(ref, columns.id, room), room), tail, gap=" ")
 
@@ -119,6 +121,10 @@ def _edge(ref: Ref, ids: int, room: int) -> Line:
     left = room - ids - 3
     if not other or left < LEAST:
         return show(shorten(ref.id, room))
+    if not itself and cell_len(other) > left:
+        # A long target takes the blank cells of a short id.
+        spare = max(0, ids - cell_len(ref.id))
+        ids, left = ids - spare, left + spare
     name = pad(show(shorten(ref.id, ids)), ids)
     arrow: Line = (Span("←" if itself else "→", "faint"),)
     end = fit(show(other, "dim"), left) if itself else show(shorten(other, left), "code")

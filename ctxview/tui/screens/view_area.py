@@ -13,7 +13,7 @@ from ctxview.tui.drawing.rows import severity_counts
 from ctxview.tui.drawing.skyline import strip_line
 from ctxview.tui.drawing.text import Line, Span, fit, join, width
 from ctxview.tui.model.inspector import InspectorModel
-from ctxview.tui.model.layout import BOXED, DRAW_TIME, Pane, Slot, arrange
+from ctxview.tui.model.layout import BOXED, DRAW_TIME, STRIP, Pane, Slot, arrange
 from ctxview.tui.model.navigation import filled_panes
 from ctxview.tui.model.search import pattern
 from ctxview.tui.panes import make_pane
@@ -160,7 +160,7 @@ class ViewArea(RenderCache, Widget):
         """Show the view of the model after a change of view, contents or size."""
         model, size = self._model, self.size or self._expected
         slots = arrange(model.shown.name, size.width, size.height, filled_panes(model.view))
-        model.shown.beside = frozenset(slot.pane for slot in slots[1:])
+        model.shown.beside = frozenset(slot.pane for slot in slots[1:] if slot.height > STRIP)
         if slots != self.slots:
             self.slots = slots
             shown = {slot.pane: self.pane(slot.pane) for slot in slots}

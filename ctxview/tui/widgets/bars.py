@@ -79,7 +79,7 @@ def subtitle(model: InspectorModel) -> Line:
 
 def hit_line(model: InspectorModel) -> Line:
     """How many hits a search has."""
-    return hit_count_line(model.search.hits, len(model.transcript or ()))
+    return hit_count_line(model.search.hits, len(model.transcript or ()), model.facts.known)
 
 
 def offered_actions(model: InspectorModel) -> set[ActionCondition]:
@@ -97,6 +97,7 @@ def offered_actions(model: InspectorModel) -> set[ActionCondition]:
         and bool(view.index.findings or (view.known is not None and view.known.worst is not None)),
         ActionCondition.WRITABLE: model.as_of is None and may_add,
         ActionCondition.DRAFT: model.drafts.dirty(model.key),
+        ActionCondition.LISTING: source is not None and source.abilities.listing is not None,
         ActionCondition.HITS: bool(hits.found or (hits.needle.strip() and model.transcript)),
         ActionCondition.MESSAGES: source is not None
         and bool(source.watched)
@@ -256,8 +257,9 @@ def key_line(
         and (action.bar or action.id in first or action.id in own)
         and (action.need is None or action.need in offers or (action.id in own and action.id in ALWAYS))
     ]
-    if ActionCondition.PLAYING in offers:
-        fitting = [replace(each, label="pause") if each.id == "play" else each for each in fitting]
+    named = {ActionCondition.PLAYING: ("play", "pause"), ActionCondition.LISTING: ("enter", "open")}
+    renamed = dict(name for condition, name in named.items() if condition in offers)
+    fitting = [replace(each, label=renamed.get(each.id, each.label)) for each in fitting]
     ranks = {name: rank for rank, name in enumerate(own)}
     places = {action.id: place for place, action in enumerate(ACTIONS)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.revisions.skyline import build_skyline, growth_at, next_event
+from ctxview.analysis.revisions.skyline import build_skyline, growth_at, next_event, unchanged_text
 from tests.analysis.revisions.builders import known, memory, segments, state, window
 from tests.analysis.revisions.test_why import lighthouse as lighthouse
 
@@ -78,3 +78,14 @@ def test_a_loss_is_an_event_of_the_column_where_it_happened() -> None:
 
     assert [len(each.events) for each in build_skyline(facts, 60).columns] == [0, 1, 0]
     assert len(build_skyline(facts, 1).columns[0].events) == 1
+
+
+def test_a_revision_without_growth_says_what_changed() -> None:
+    before, after = memory("a"), memory("a", text="what a says now")
+    sizes = [window(10, segments=segments(a=10))]
+    found = known(state(before, budgets=sizes), state(after, budgets=sizes), state(after, budgets=sizes))
+
+    assert unchanged_text(found, 0) == "Nothing to compare yet."
+    assert unchanged_text(found, 1) == "~ 1 since round 1; no size changed"
+    assert unchanged_text(found, 2) == "Since round 2 no size changed"
+    assert unchanged_text(known(state(before), state(after)), 1).endswith("the sizes cannot be compared")

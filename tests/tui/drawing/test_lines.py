@@ -212,6 +212,8 @@ def test_the_key_bar_offers_the_actions_that_apply() -> None:
         key_line({ActionCondition.REVISIONS, ActionCondition.PLAYER, ActionCondition.PLAYING}, 120)
     )
     assert plain(key_line({ActionCondition.DRAFT}, 120)).startswith(" u undo  w save")
+    assert "Enter detail" in plain(key_line(set(), 120, view=Pane.MEMORY))
+    assert "Enter open" in plain(key_line({ActionCondition.LISTING}, 120, view=Pane.MEMORY))
     for cells in (30, 60, 80):
         assert width(key_line(set(ActionCondition), cells)) <= cells
         assert "? help" in plain(key_line(set(ActionCondition), cells))

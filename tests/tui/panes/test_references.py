@@ -52,8 +52,19 @@ def test_columns_are_aligned_where_there_is_room() -> None:
         "↗ actor      marlin              ← ctx-1, sel-1                  ×2 external",
         "✓ item       补丁-😀             ← ctx-1",
         "✗ a kin…name a                   → b                     1,204 B    dangling",
-        "✓ swap       sha256-4c…24c1f09d2 → context/sw…d24c1f09d2",
+        "✓ swap       sha256-4c…24c1f09d2 → context/swap/sha256-…09d24c1f09d24c1f09d2",
     ]
+
+
+def test_a_long_target_takes_the_blank_cells_of_a_short_id() -> None:
+    path = "context/child/bench-import/artifact/throughput.csv"
+    refs = (*REFS, ref("r6", path, kind="file", status=RefStatus.DANGLING))
+    columns = ReferenceColumns.of(refs, 76)
+
+    line = plain(ref_line(refs[-1], columns))
+    assert width(ref_line(refs[-1], columns)) <= 76
+    assert len(line.partition("→ ")[2].split()[0]) > len(plain(ref_line(refs[3], columns)).split()[2])
+    assert line.startswith("✗ file       r6 → context/")
 
 
 def test_a_narrow_line_keeps_the_target_or_the_name() -> None:

@@ -125,6 +125,27 @@ async def test_a_search_that_finds_nothing_here_goes_to_the_past() -> None:
         assert drive.selected.name == "h1-time-zone"
 
 
+async def test_a_search_that_finds_nothing_here_does_not_say_so_before_all_revisions_are_searched() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await _read(drive)
+        await drive.press("slash")
+        await drive.type("h1-time-zone")
+
+        assert "not in this revision; Enter searches all 29" in drive.screen_text()
+        assert "not found" not in drive.screen_text()
+
+
+async def test_the_detail_of_a_narrow_list_opens_as_a_view_of_its_own() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await drive.press("2", "j")
+        assert "origin" not in drive.screen_text().rpartition("Detail")[2].splitlines()[1]
+        await drive.press("8")
+        assert drive.view is Pane.DETAIL
+        assert "o opens it" in drive.screen_text()
+        await drive.press("escape")
+        assert drive.view is Pane.MEMORY
+
+
 async def test_a_search_without_a_hit_in_any_revision_says_how_many_were_searched() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
         await drive.press("slash")
