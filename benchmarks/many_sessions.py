@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from benchmarks.bytecode import with_bytecode
 from benchmarks.figures import Figure, against, at_least, at_most, run
 from benchmarks.session_data import write_session
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.cli import NEW_OBJECTS
 from ctxview.formats import Lens, open_source
 
 SIZE = 16_000
@@ -37,6 +39,7 @@ def options(parser: ArgumentParser) -> None:
 
 
 def measure(arguments: Namespace) -> Iterator[Figure]:
+    gc.set_threshold(NEW_OBJECTS, 10, 50)  # as the program does
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "agent" / "coder" / "session"
         sessions = [root / f"s{number:04}" for number in range(arguments.sessions)]
