@@ -227,9 +227,8 @@ class _Readings:
     """The states of a source, or of some of its revisions when there are very many."""
 
     def __init__(self, source: Source) -> None:
-        revisions = source.revisions
         self.states: Mapping[int, ContextState] = {
-            number: source.reading(number, STATES).state for number in choose_revisions(revisions, MOST_READ)
+            number: source.reading(number, STATES).state for number in choose_revisions(source, MOST_READ)
         }
 
     @property

@@ -336,3 +336,5 @@ class Abilities(Struct, frozen=True):
     replies: Replies | None = None
     prompt: PromptText | None = None
     listing: Listing | None = None
+    most_past: int | None = None
+    """Revisions to read for the views over time where each takes longer the more there are; None for all."""

@@ -28,8 +28,6 @@ REPLY = "reply"
 """The kind of a revision that answers another one instead of continuing it."""
 COMPACTION = "compaction"
 """The kind of a revision that is the moment after a compaction."""
-MOST_READ = 600
-"""Revisions of a source that are read for their facts. Each takes longer the more there are."""
 MOST_RECENT = 4
 """States that are kept to compare the next revision with."""
 
@@ -131,7 +129,7 @@ def read_facts(
     names = name_revisions(source.revisions)
     collector = FactsCollector(names)
     recent: dict[int, ContextState] = {}
-    wanted = list(numbers) if numbers is not None else [*reversed(choose_revisions(source.revisions))]
+    wanted = list(numbers if numbers is not None else reversed(choose_revisions(source)))
     for done, number in enumerate(wanted):
         if progress.cancelled:
             return
@@ -152,14 +150,17 @@ def read_known(source: Source, lens: Lens, progress: Progress) -> KnownRevisions
     from ctxview.analysis.revisions.facts import KnownRevisions
 
     facts = {each.number: each for each in read_facts(source, lens, progress)}
-    chosen = len(choose_revisions(source.revisions))
-    return KnownRevisions(name_revisions(source.revisions), facts, chosen)
+    return KnownRevisions(name_revisions(source.revisions), facts, len(choose_revisions(source)))
 
 
-def choose_revisions(revisions: Sequence[Revision], most: int | None = None) -> list[int]:
-    """Return the numbers to read: all, or of more than `most` the last compactions and others between."""
-    last, most = len(revisions) - 1, most or MOST_READ
-    if last < most:
+def choose_revisions(source: Source, most: int | None = None) -> list[int]:
+    """Return the numbers to read: all, or of very many the last compactions and others between.
+
+    Very many are more than `most`, by default more than the source is quick to read.
+    """
+    revisions, most = source.revisions, most or source.abilities.most_past
+    last = len(revisions) - 1
+    if most is None or last < most:
         return [*range(last + 1)]
     compacted = (number for number, each in enumerate(revisions) if each.sign is COMPACTED)
     pairs = [near for number in compacted for near in (number - 1, number) if near >= 0]

@@ -78,7 +78,7 @@ def test_files_are_read_saved_and_recorded_without_the_calls_of_linux() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
 
     assert run.returncode == 0, run.stdout[-3000:]

@@ -110,7 +110,7 @@ def test_a_source_that_kills_each_worker_is_a_row_with_an_error(tmp_path: Path) 
         ("c", None),
         ("poison", "the process that read it ended 3 times"),
     ]
-    assert len(workers(tmp_path)) >= 4
+    assert len(workers(tmp_path)) >= 3, "each try takes another worker"
     assert read(tree, out, InlineEngine(Executor())).unchanged == 4, "it is not tried again"
 
 

@@ -52,6 +52,9 @@ from ctxview.formats.transcript.texts import (
 from ctxview.formats.transcript.unpacking import INSTALL, Unpacked, can_unpack, packing_of, unpack
 from ctxview.formats.transcript.whole_log import NOW, call_revisions
 
+MOST_PAST = 600
+"""Calls that are read for the views over time: each is read from the first row on."""
+
 
 def open_transcript(peek: Peek) -> Source:
     """Open one transcript, or a folder of sessions; raises `OpenError`."""
@@ -136,7 +139,7 @@ class TranscriptSource:
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(work=self, prompt=self)
+        return Abilities(work=self, prompt=self, most_past=MOST_PAST)
 
     @property
     def revisions(self) -> Sequence[Revision]:

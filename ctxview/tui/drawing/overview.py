@@ -298,7 +298,9 @@ def _missing_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
 
 
 def _worst_title(drawing: OverviewDrawing) -> str:
-    total = len(drawing.known.names)
+    known, total = drawing.known, len(drawing.known.names)
+    if known.is_read and not known.is_complete:
+        return f"Worst finding of {len(known.facts):,} of {total:,} revisions"
     return f"Worst finding of all {total:,} revisions" if total > 1 else "Worst finding"
 
 

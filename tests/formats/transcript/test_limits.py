@@ -12,7 +12,8 @@ from ctxview.analysis.revisions.search import hit_ending, search_revisions
 from ctxview.analysis.revisions.skyline import build_skyline
 from ctxview.analysis.revisions.why import explain
 from ctxview.commands.why import Unobserved
-from ctxview.formats import open_source, revisions
+from ctxview.formats import open_source
+from ctxview.formats.revisions import read_known
 from tests.formats.transcript.builders import LENS, findings_of, packed, state_of, write
 
 
@@ -99,11 +100,11 @@ def test_a_list_of_too_many_files_says_so(tmp_path: Path, monkeypatch: pytest.Mo
 def test_of_very_many_calls_some_are_read_for_the_views_over_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(revisions, "MOST_READ", 8)
+    monkeypatch.setattr("ctxview.formats.transcript.source.MOST_PAST", 8)
     turns = "".join(f"u{at} user : Go\na{at} assistant sent={900 + at} out=5 : Done\n" for at in range(20))
     end = "b1 boundary\ns1 < b1 summary : We went on\nz1 assistant sent=99 out=5 : Done"
     source = open_source(write(tmp_path, f"{turns}{end}"))
-    known = revisions.read_known(source, LENS, Unobserved())
+    known = read_known(source, LENS, Unobserved())
 
     assert [*sorted(known.facts)] == [0, 5, 10, 15, 19, 20, 21]
     assert (known.is_read, known.is_complete) == (True, False)

@@ -37,7 +37,7 @@ class ReadFacts(Job, frozen=True, eq=False):
     def run(self, control: JobControl) -> KnownRevisions | None:
         from ctxview.formats.revisions import choose_revisions, name_revisions, read_facts
 
-        names, chosen = name_revisions(self.source.revisions), choose_revisions(self.source.revisions)
+        names, chosen = name_revisions(self.source.revisions), choose_revisions(self.source)
         facts = {}
         posted = monotonic()
         for each in read_facts(self.source, self.key.lens(trial=False), control, reversed(chosen)):
