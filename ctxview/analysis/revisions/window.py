@@ -113,7 +113,7 @@ def window_sentence(budget: Budget | None) -> str:
         left += ", all of it reserved" if all_of_it else f", {budget.reserve_left:,} of them reserved"
     if pressure_of(budget) in ("full", "over"):
         return f"Full: {left}"
-    return f"{budget.used * 100 // line} % full: {left}"
+    return f"{round(100 * budget.used / line)} % full: {left}"
 
 
 def window_source(budget: Budget | None) -> str:

@@ -297,6 +297,11 @@ class TranscriptLog(Struct, eq=False):
     requests: list[RequestBody] = field(default_factory=list)
     """The request of each call, where the file is made of request bodies."""
 
+    def title(self, name: str) -> str:
+        """Return the project and the title of the session, as far as they are known, or its `name`."""
+        project = self.facts.get("cwd", "").replace("\\", "/").rstrip("/").rpartition("/")[2]
+        return ": ".join(filter(None, (project, self.facts.get("title", name))))
+
     def compacted_between(self, before: int, after: int) -> bool:
         """Whether a compaction lies between two rows, or is the first of them."""
         at = bisect_left(self.compactions, before, key=_row_of)

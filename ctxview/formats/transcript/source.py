@@ -79,6 +79,7 @@ class TranscriptSource:
 
     def __init__(self, path: Path, before: TranscriptSource | None = None) -> None:
         self._path = path
+        self._name = path.name.split(".jsonl")[0]
         self._lock = Lock()
         self._readings: Memo[Reading] = Memo(8)
         self._moments: Memo[TranscriptFacts] = Memo(2)
@@ -135,7 +136,8 @@ class TranscriptSource:
 
     @property
     def title(self) -> str:
-        return self._path.name.split(".jsonl")[0]
+        """The project and the title, as soon as rows were read that say them."""
+        return (self._end or self._pass.reader).log.title(self._name)
 
     @property
     def abilities(self) -> Abilities:
@@ -180,7 +182,7 @@ class TranscriptSource:
         label = revisions[min(revision, len(revisions) - 1)].label
         linked = lens.hurry is not Hurry.LINKS
         rows = history_rows(self._stream, self._dialect, absent_lines(facts.log, facts.context))
-        title = facts.log.facts.get("title", self.title)
+        title = facts.log.facts.get("title", self._name)
         state = build_state(facts, title, label, rows, linked=linked)
         if lens.hurry is not Hurry.NONE:
             return Reading(state, (), judged=False, linked=linked)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
+from ctxview.analysis.revisions.window import main_budget
 from ctxview.core.state import Budget
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.budget import (
@@ -19,6 +22,7 @@ from ctxview.tui.drawing.text import Line, join, show, wrap
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState, trial_text
+from ctxview.tui.widgets.facts_pane import known_revisions
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 
 
@@ -26,7 +30,8 @@ class BudgetPane(PaneWidget):
     pane = Pane.BUDGET
 
     def differs(self, before: ViewState, after: ViewState) -> bool:
-        return super().differs(before, after) or before.trends is not after.trends
+        changed = before.trends is not after.trends or before.known is not after.known
+        return changed or super().differs(before, after)
 
     def draw(self, view: ViewState, width: int, _: int) -> Page:
         drawing = budget_style(view, width)
@@ -37,6 +42,12 @@ class BudgetPane(PaneWidget):
             return _no_budget(view, width) if not trial else Page.of(trial)
         (first, budget), *others = budgets
         parts: list[tuple[Sequence[Line], ItemId | None]] = [(trial, None)]
+        if (answered := _answered(view)) is not None:
+            prompt, window = answered
+            parts.append((wrap(show(f"Window of {prompt}, which this reply answers:", "dim"), width), None))
+            parts.append((whole_lines(window, drawing), None))
+            parts.append((wrap(show("The reply itself has no limit of its own:", "dim"), width), None))
+            budget = replace(budget, limit=None, reserved=None, limit_from=None, partial=False)
         parts.append((whole_lines(budget, drawing, budget_history(budget, view)), first))
         if sum(each.limit is not None for _, each in budgets) > 1:
             parts.append((wrap(show("bars below: each against its own limit", "dim"), width), None))
@@ -45,8 +56,18 @@ class BudgetPane(PaneWidget):
         return Page.joined(parts)
 
     def count(self, view: ViewState) -> str:
-        budget = next(iter(view.index.reading.state.budgets), None)
+        answered = _answered(view)
+        budget = answered[1] if answered else next(iter(view.index.reading.state.budgets), None)
         return budget.percent if budget is not None else ""
+
+
+def _answered(view: ViewState) -> tuple[str, Budget] | None:
+    """The name and the window of the prompt that a reply answers; None for a prompt or before it is read."""
+    known, number = known_revisions(view), view.key.revision
+    prompt = known.window_revision(number)
+    facts = known.facts.get(prompt)
+    window = main_budget(facts.budgets) if facts is not None and prompt != number else None
+    return (known.names[prompt].name, window) if window is not None else None
 
 
 def budget_style(view: ViewState, cells: int) -> BudgetStyle:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ctxview.core.state import RefStatus
-from tests.formats.transcript.builders import state_of, write
+from ctxview.formats.transcript.source import TranscriptSource
+from tests.formats.transcript.builders import LENS, state_of, write
 
 TASK = """
 u1 user : Go
@@ -147,3 +148,15 @@ r1 result id=t1 agentId=x1 status=completed : found
     (ref,) = (each for each in state.refs if each.kind == "sub-agent")
     assert (ref.target, ref.status) == ("agent-x1.jsonl", RefStatus.RESOLVED)
     assert [budget.used for budget in state.budgets[1:]] == [1234]
+
+
+def test_a_transcript_is_called_by_its_project_and_title_as_soon_as_they_are_read(tmp_path: Path) -> None:
+    rows = (
+        '{"type":"user","uuid":"u1","cwd":"/srv/shop","message":{"role":"user","content":"Move the refunds"}}'
+    )
+    source = TranscriptSource(write(tmp_path, rows, "5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl"))
+    assert source.title == "5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f"
+
+    source.reading(0, LENS)
+
+    assert source.title == "shop: Move the refunds"

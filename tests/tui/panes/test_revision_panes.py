@@ -146,6 +146,20 @@ async def test_the_detail_of_a_narrow_list_opens_as_a_view_of_its_own() -> None:
         assert drive.view is Pane.MEMORY
 
 
+async def test_the_budget_of_a_reply_begins_with_the_window_of_its_prompt() -> None:
+    async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await _read(drive)
+        overview = drive.screen_text()
+        await drive.press("4")
+        shown = drive.screen_text()
+
+        assert "57 % full" in overview
+        assert "Window of round 15, which this reply answers:" in shown
+        assert "14,020 / 24,720 tokens" in shown
+        assert "57%" in shown
+        assert " 5%" not in shown
+
+
 async def test_a_search_without_a_hit_in_any_revision_says_how_many_were_searched() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(120, 36)) as drive:
         await drive.press("slash")
