@@ -155,7 +155,7 @@ class RawPage(Page):
         return join(*(show(part.replace("\t", TAB), style) for part, style in parts))
 
 
-_PERHAPS_WIDE = lazy_pattern("[\u1100-\u115f\u231a-\u23ff\u25fd-\U0010ffff]")
+_PERHAPS_WIDE = lazy_pattern(r"[\u1100-\u115f\u231a-\u23ff\u25fd-\U0010ffff]")
 
 
 def _widest(line: str) -> int:

@@ -127,6 +127,7 @@ async def test_a_search_that_finds_nothing_here_goes_to_the_past() -> None:
 
 async def test_a_search_that_finds_nothing_here_does_not_say_so_before_all_revisions_are_searched() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await drive.press("1")
         await _read(drive)
         await drive.press("slash")
         await drive.type("h1-time-zone")
@@ -148,6 +149,7 @@ async def test_the_detail_of_a_narrow_list_opens_as_a_view_of_its_own() -> None:
 
 async def test_the_budget_of_a_reply_begins_with_the_window_of_its_prompt() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
+        await drive.press("1")
         await _read(drive)
         overview = drive.screen_text()
         await drive.press("4")

@@ -70,8 +70,11 @@ def test_kill_in_the_middle_of_writes_loses_nothing_that_was_confirmed(
             confirmed += [writer.stdout.readline().decode().strip() for _ in range(30)]
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
-            rest, _ = writer.communicate(timeout=LIMIT)
-            confirmed += [line for line in rest.decode().split("\n")[:-1] if line]
+            writer.wait(LIMIT)
+            assert writer.stdout is not None
+            # Not `communicate`: with a limit it leaves out what `readline` has read ahead.
+            with writer.stdout as pipe:
+                confirmed += [line for line in pipe.read().decode().split("\n")[:-1] if line]
     MemoryService(tmp_path).close()
     stored = records(tmp_path)
     ids = [entry["entryId"] for entry in stored]
