@@ -218,7 +218,7 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
         if earlier < 0:
             break
         stretches.append(_stretch(graph, earlier))
-    # What a compaction on an abandoned branch replaced was compacted away too: it is no branch that was left.
+    # What a compaction on an abandoned branch replaced was compacted away, too, and is not a dead branch.
     abandoned = [
         graph.by_id[row.source]
         for at, row in enumerate(islice(log.rows, end))
