@@ -50,7 +50,7 @@ class ReadOnlyDatabase:
             str(name) for (name,) in self.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
         )
 
-    def rows(self, query: str, parameters: Sequence[SqlValue] = (), most: int = 100_000) -> list[Row]:
+    def rows(self, query: str, parameters: Sequence[SqlValue | bytes] = (), most: int = 100_000) -> list[Row]:
         """Return the rows of `query`, blobs as text; raises `ReadError`, also for more rows than `most`."""
         import sqlite3
 

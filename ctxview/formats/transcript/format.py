@@ -93,7 +93,7 @@ def _opencode(peek: Peek) -> FormatMatch | None:
         if not is_store(path, peek.head):
             return None
         try:
-            members = tuple(each.id for each in store_sessions(path))
+            members = tuple(each.name for each in store_sessions(path))
         except ReadError as error:
             return FormatMatch(NAME, SURE, f"a store of OpenCode that cannot be read: {error.reason}")
         why = f"a store of OpenCode with {counted(len(members), 'session')}"

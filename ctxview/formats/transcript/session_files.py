@@ -97,8 +97,8 @@ def _stored(root: Path) -> Iterator[SessionFile]:
     try:
         if root.is_file():
             for each in store_sessions(root):
-                parent = root / Path(each.parent).name if each.parent else None
-                yield SessionFile(root / each.id, 0, each.updated / 1000, parent is not None, parent)
+                parent = root / each.parent if each.parent else None
+                yield SessionFile(root / each.name, 0, each.updated / 1000, parent is not None, parent)
             return
         for path in tree_sessions(root):
             status = path.stat()

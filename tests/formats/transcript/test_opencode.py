@@ -182,6 +182,39 @@ def test_text_of_a_store_that_is_not_utf8_is_a_finding_of_its_session(tmp_path: 
     assert "m4" in live(state_of(open_source(store / "ses_1")))
 
 
+def test_a_session_whose_id_is_not_utf8_is_listed_and_has_a_finding(tmp_path: Path) -> None:
+    sessions = [export(TALK), export(TALK, "ses_2"), export(TALK, "ses_3", parentID="ses_2")]
+    store = write_store(tmp_path, *sessions)
+    with sqlite3.connect(store) as database:
+        for table, column in (("session", "id"), ("session", "parent_id"), ("message", "session_id")):
+            bad = f"{column} = CAST(x'7365735FFF' AS TEXT)"
+            database.execute(f"UPDATE {table} SET {bad} WHERE {column} = 'ses_2'")
+    database.close()
+    names = {each.path.name: each for each in discover(store).found}
+    (odd,) = set(names) - {"ses_1", "ses_3"}
+    source = names[odd].open()
+    assert len(live(state_of(source))) == 5
+    assert "RAW004" in {each.rule for each in source.findings(LENS)}
+    listed = next(iter(discover(store, into_lists=False).found)).open()
+    assert {block.id for block in state_of(listed).blocks()} == {*names}
+    extra = state_of(listed).extra
+    assert (extra["sessions"], extra["sub-agents"]) == ("2", "1")
+
+
+def test_parts_of_messages_whose_ids_are_not_utf8_stay_with_their_messages(tmp_path: Path) -> None:
+    store = write_store(tmp_path, export(TALK))
+    with sqlite3.connect(store) as database:
+        for name, data in (("m1", "6DFE"), ("m3", "6DFF")):
+            for table, column in (("message", "id"), ("part", "message_id")):
+                database.execute(
+                    f"UPDATE {table} SET {column} = CAST(x'{data}' AS TEXT) WHERE {column} = '{name}'"
+                )
+    database.close()
+    texts = [block.text for block in state_of(open_source(store)).blocks()]
+    expected = [block.text for block in state_of(open_source(write_export(tmp_path, TALK))).blocks()]
+    assert texts == expected
+
+
 def test_a_finished_compaction_replaces_what_came_before(tmp_path: Path) -> None:
     state = compacted(tmp_path)
     assert live(state) == ["m5", "m6", "m7", "m8"]
@@ -321,7 +354,9 @@ def test_ids_that_lead_out_of_the_store_are_not_followed(tmp_path: Path) -> None
     store = write_store(
         tmp_path / "store", export(TALK), export(TALK, str(secret)), export(TALK, "ses_/../../x")
     )
-    assert [each.path for each in discover(store).found] == [store / "ses_1"]
+    found = [each.path for each in discover(store).found]
+    assert {path.parent for path in found} == {store}
+    assert [len(live(state_of(open_source(path)))) for path in found] == [5, 5, 5]
     tree = write_tree(tmp_path / "tree", export(TALK))
     message = tree / "message" / "ses_1" / "m9.json"
     message.write_text(json.dumps({"id": "../../secret", "role": "user", "time": {"created": 9**13}}))

@@ -1,6 +1,7 @@
 """Read a session of OpenCode in the shape of an export: from its SQLite store, an export, or the old tree.
 
-A session of a store is named by a path below it, `opencode.db/ses_1`. Only the tables of sessions are read:
+A session of a store is named by a path below it, `opencode.db/ses_1`, and one whose id is no name by a digest
+of the id. Only the tables of sessions are read:
 others hold access tokens.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,15 +35,15 @@ _TABLES = [
     re.compile(rb"CREATE TABLE [`\"\[]?%s[`\"\]]?\s*\(" % name) for name in (b"session", b"message", b"part")
 ]
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,200}")
-"""Ids become parts of paths: one that could lead elsewhere is not followed."""
+"""Ids that become parts of paths as they are: others could lead elsewhere, or are not text."""
+_DIGEST_MARK = "~"
 _COLUMNS = ("id", "project_id", "parent_id", "directory", "title", "version", "agent", "model", "revert")
 
 
 class SessionTitle(Struct, frozen=True):
-    """One session of a store, as far as a list needs it."""
+    """One session of a store, as far as a list needs it; `name` and `parent` are parts of paths."""
 
-    id: str
-    title: str
+    name: str
     parent: str | None
     updated: int
 
@@ -101,14 +103,32 @@ def store_sessions(path: Path) -> list[SessionTitle]:
 
 
 def _titles(database: ReadOnlyDatabase) -> list[SessionTitle]:
-    wanted = _existing(database, "session", ("id", "title", "parent_id", "time_updated"))
-    rows = database.rows(f"SELECT {wanted} FROM session")
+    wanted = _existing(database, "session", ("id", "parent_id", "time_updated"))
+    query = f"SELECT hex(id), hex(parent_id), time_updated FROM (SELECT {wanted} FROM session)"
     found = [
-        SessionTitle(str(row[0]), str(row[1] or ""), _words(row[2]), row[3] if isinstance(row[3], int) else 0)
-        for row in rows
-        if isinstance(row[0], str) and row[0].startswith(SESSION_PREFIX) and _NAME.fullmatch(row[0])
+        SessionTitle(
+            _name_of(own), _name_of(parent) if parent else None, updated if isinstance(updated, int) else 0
+        )
+        for own, parent, updated in database.rows(query)
     ]
-    return sorted(found, key=lambda each: (-each.updated, each.id))
+    return sorted(found, key=lambda each: (-each.updated, each.name))
+
+
+def _name_of(encoded: SqlValue) -> str:
+    """Return the name of a session in paths, by its id as hexadecimal digits."""
+    data = bytes.fromhex(str(encoded))
+    name = data.decode(errors="replace")
+    if name.startswith(SESSION_PREFIX) and _NAME.fullmatch(name):
+        return name
+    return f"{SESSION_PREFIX}{_DIGEST_MARK}{sha256(data).hexdigest()[:16]}"
+
+
+def _id_of(database: ReadOnlyDatabase, name: str) -> bytes | None:
+    """Return the id of the session with that name: bytes, because it may not be UTF-8."""
+    if _DIGEST_MARK not in name:
+        return name.encode(errors="surrogateescape")
+    encoded = (str(row[0]) for row in database.rows("SELECT hex(id) FROM session"))
+    return next((bytes.fromhex(each) for each in encoded if _name_of(each) == name), None)
 
 
 def read_session(path: Path) -> SessionRecord:
@@ -151,44 +171,48 @@ def _from_store(path: Path, database: ReadOnlyDatabase) -> SessionRecord:
     )
 
 
-def _exported(database: ReadOnlyDatabase, session: str) -> Record | None:
+def _exported(database: ReadOnlyDatabase, name: str) -> Record | None:
+    session = _id_of(database, name)
+    if session is None:
+        return None
     wanted = _existing(database, "session", (*_COLUMNS, "time_created", "time_updated"))
-    found = database.rows(f"SELECT {wanted} FROM session WHERE id = ?", (session,))
+    found = database.rows(f"SELECT {wanted} FROM session WHERE id = CAST(? AS TEXT)", (session,))
     if not found:
         return None
     known = dict(zip((*_COLUMNS, "created", "updated"), found[0], strict=True))
-    info: Record = {"id": session, "parentID": _words(known["parent_id"])}
+    info: Record = {"id": _words(known["id"]), "parentID": _words(known["parent_id"])}
     info |= {name: _words(known[name]) for name in ("directory", "title", "version", "agent")}
     info |= {"model": _decoded(known["model"]), "revert": _decoded(known["revert"])}
     info["time"] = {name: known[name] for name in ("created", "updated")}
     parts: dict[str, list[JsonValue]] = defaultdict(list)
-    query = "SELECT id, message_id, data FROM part WHERE message_id IN"
-    query += " (SELECT id FROM message WHERE session_id = ?) ORDER BY id"
+    query = "SELECT id, hex(message_id), data FROM part WHERE message_id IN"
+    query += " (SELECT id FROM message WHERE session_id = CAST(? AS TEXT)) ORDER BY id"
     for each in database.rows(query, (session,), MOST_FILES * 50):
         parts[str(each[1])].append(_row(each[0], each[2]))
     order = "time_created, id" if "time_created" in _columns(database, "message") else "id"
-    query = f"SELECT id, data FROM message WHERE session_id = ? ORDER BY {order}"
+    query = f"SELECT id, hex(id), data FROM message WHERE session_id = CAST(? AS TEXT) ORDER BY {order}"
     messages: list[JsonValue] = [
-        {"info": _row(each[0], each[1]), "parts": parts[str(each[0])]}
+        {"info": _row(each[0], each[2]), "parts": parts[str(each[1])]}
         for each in database.rows(query, (session,), MOST_FILES * 10)
     ]
     value: Record = {"info": info, "messages": messages, "children": list(_children(database, session))}
     if "todo" in database.tables():
         wanted = _existing(database, "todo", ("content", "status", "priority", "position"))
-        rows = database.rows(f"SELECT {wanted} FROM todo WHERE session_id = ?", (session,))
+        rows = database.rows(f"SELECT {wanted} FROM todo WHERE session_id = CAST(? AS TEXT)", (session,))
         rows.sort(key=lambda each: each[3] if isinstance(each[3], int) else 0)
         names = ("content", "status", "priority")
         value["todos"] = [dict(zip(names, map(_words, each[:3]), strict=True)) for each in rows]
     return value
 
 
-def _children(database: ReadOnlyDatabase, session: str) -> Iterator[JsonValue]:
+def _children(database: ReadOnlyDatabase, session: bytes) -> Iterator[JsonValue]:
     """Yield the child sessions with the tokens and the model of their last answers."""
     if "parent_id" not in _columns(database, "session"):
         return
-    for (child,) in database.rows("SELECT id FROM session WHERE parent_id = ?", (session,)):
-        query = "SELECT data FROM message WHERE session_id = ? ORDER BY id DESC LIMIT 9"
-        rows = database.rows(query, (child,), 9)
+    query = "SELECT id, hex(id) FROM session WHERE parent_id = CAST(? AS TEXT)"
+    for child, encoded in database.rows(query, (session,)):
+        query = "SELECT data FROM message WHERE session_id = CAST(? AS TEXT) ORDER BY id DESC LIMIT 9"
+        rows = database.rows(query, (bytes.fromhex(str(encoded)),), 9)
         answers = (_decoded(data) for (data,) in rows)
         last = next((each for each in answers if isinstance(each, dict) and record(each, "tokens")), {})
         yield {"id": child if isinstance(child, str) else None, "last": last}
