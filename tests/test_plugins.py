@@ -131,6 +131,10 @@ def test_a_plug_in_that_fails_is_named_and_skipped(tmp_path: Path) -> None:
     assert "raw" in shown.stdout
     assert "ModuleNotFoundError" in installed.ctxview("check", "night.txt").stdout
     assert "diary  cannot be loaded: ModuleNotFoundError" in installed.ctxview("formats").stdout
+    recognised = str(ROOT / "sample_sessions" / "snapshot" / "broken" / "bad-blocks.json")
+    checked = installed.ctxview("check", recognised, "night.txt")
+    assert checked.stderr.count("note: the format diary cannot be used: ModuleNotFoundError") == 1
+    assert "diary" not in installed.ctxview("check", recognised, "--as", "snapshot").stderr
     named = installed.ctxview("show", "night.txt", "--as", "diary")
     assert named.returncode == 2
     assert "the format diary cannot be used: ModuleNotFoundError" in named.stderr

@@ -19,7 +19,7 @@ from ctxview.files.reading import error_text
 from ctxview.formats import DiscoveredSource, Lens, OpenError, Source, discover, open_source
 from ctxview.formats.kit.profiles import is_profile_path, unknown_profile
 from ctxview.formats.path_hints import missing_path_reason
-from ctxview.formats.registry import BUILT_IN
+from ctxview.formats.registry import BUILT_IN, unusable_formats
 from ctxview.reports.console import UserError, print_error
 
 FAILING = {"error": (Severity.ERROR,), "warning": (Severity.ERROR, Severity.WARNING), "never": ()}
@@ -114,6 +114,8 @@ def run(arguments: Namespace) -> int:
         ),
     )
     _print(findings, checked, arguments.format)
+    for note in unusable_formats() if arguments.as_format is None else ():
+        print_error(f"note: {note}")
     if checked.not_remembered is not None:
         print_error(f"note: the next check cannot compare with this one: {checked.not_remembered}")
     if checked.unreadable:

@@ -19,7 +19,7 @@ from ctxview.files.reading import SKIPPED_FOLDERS, error_text, is_leftover, is_r
 from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, unlisted_reason
 from ctxview.formats.peek import FOLDERS, Peek
-from ctxview.formats.registry import RAW, detect_peek, format_problems, open_peek
+from ctxview.formats.registry import RAW, detect_peek, open_peek
 
 DEEPEST = 12
 MOST_ENTRIES = 20_000
@@ -102,8 +102,7 @@ def discover(path: Path, *, into_lists: bool = True) -> Discovery:
     found = tuple(
         sorted(search.through(path), key=lambda each: ((*each.path.parent.parts, each.path.stem), each.path))
     )
-    failed = (f"the format {name} cannot be used: {why}" for name, why in format_problems().items())
-    notes = (*search.notes, *failed)
+    notes = tuple(search.notes)
     unread, folders = tuple(search.unread), tuple(search.folders)
     return Discovery(path, found, search.looked_at, search.capped, notes, unread, folders)
 

@@ -106,6 +106,11 @@ def format_problems() -> dict[str, str]:
     return known_formats().problems
 
 
+def unusable_formats() -> list[str]:
+    """Return a note for each format of another package that cannot be used, as far as that is known."""
+    return [f"the format {name} cannot be used: {why}" for name, why in format_problems().items()]
+
+
 def detect(path: Path) -> list[FormatMatch]:
     """Return every format that fits `path`, the best first; raw is not among them."""
     return detect_peek(Peek(path))
@@ -246,9 +251,9 @@ def _open_raw(peek: Peek) -> Source:
     if not peek.is_folder:
         source: Source = _code("ctxview.formats.raw.source:open_unrecognised")(peek)
         return source
-    failed = "".join(f"; the format {name} cannot be used: {why}" for name, why in format_problems().items())
     visible = [name for name in peek.names if not name.startswith(".")]
-    raise OpenError(f"{peek.path}: {nothing_recognised(peek.path, visible or peek.names)}{failed}")
+    why = "; ".join([nothing_recognised(peek.path, visible or peek.names), *unusable_formats()])
+    raise OpenError(f"{peek.path}: {why}")
 
 
 @cache

@@ -210,8 +210,12 @@ class PathOpener:
         """The folders that were searched; new sources may appear in them."""
 
     def __call__(self) -> Iterator[Source | OpenProblem]:
+        from ctxview.formats.registry import unusable_formats
+
         for path in self._paths:
             yield from self._below(path)
+        for note in unusable_formats() if self._as_format is None else ():
+            yield OpenProblem(self._paths[0], note)
 
     def new_sources(self, known: Container[Path]) -> Iterator[Source | OpenProblem]:
         """The sources whose paths are not in `known`."""
