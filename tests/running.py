@@ -10,7 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from subprocess import Popen
+from threading import Timer
+from typing import IO, Any, AnyStr, Protocol
 
 LIMIT = 180.0
 """Seconds after which a wait fails. It means that a program hangs: no slow machine needs so long."""
@@ -37,6 +39,19 @@ class Ran:
 
 class Run(Protocol):
     def __call__(self, *arguments: str | Path) -> Ran: ...
+
+
+def line_of(process: Popen[AnyStr], pipe: IO[AnyStr] | None) -> AnyStr:
+    """Return the next line that a program writes to a pipe; end the program if it comes too late."""
+    assert pipe is not None
+    too_late = Timer(LIMIT, process.kill)
+    too_late.start()
+    try:
+        line = pipe.readline()
+    finally:
+        too_late.cancel()
+    assert line, f"{process.args}: it ended, or wrote no line within {LIMIT:.0f} s"
+    return line
 
 
 def default_signals() -> None:

@@ -132,3 +132,15 @@ def test_every_type_in_a_style_rule_is_a_class() -> None:
 
     assert len(types) > 20
     assert types - known - toolkit == set()
+
+
+def test_every_program_that_a_test_runs_has_a_time_limit() -> None:
+    without = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("subprocess.run", "subprocess.check_output")
+        and "timeout" not in {keyword.arg for keyword in node.keywords}
+    ]
+    assert not without

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.samples import samples_folder
+from tests.running import LIMIT
 
 HEAVY = {
     "asyncio",
@@ -29,7 +30,12 @@ def imported_by(code: str) -> set[str]:
     """The modules that are loaded after `code` ran in a new interpreter."""
     script = f"{code}\nimport sys; print('\\n'.join(sys.modules), file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, encoding="utf-8", check=True
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        timeout=LIMIT,
     )
     return set(done.stderr.split())
 
@@ -118,7 +124,9 @@ def test_show_counts_tokens_without_a_screen() -> None:
 def test_the_import_contracts_hold() -> None:
     lint = Path(sys.executable).parent / "lint-imports"
 
-    done = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=LIMIT
+    )
 
     assert done.returncode == 0, done.stdout
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.pty_session import PtySession
+from tests.running import LIMIT
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,6 +47,7 @@ class Installed:
             text=True,
             encoding="utf-8",
             check=False,
+            timeout=LIMIT,
         )
 
 
@@ -96,5 +98,5 @@ def test_show_check_and_demo_run_from_the_wheel_alone(installed: Installed) -> N
 
 
 def run(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ, timeout=LIMIT)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,8 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.running import LIMIT
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "plugins.md").read_text("utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
@@ -63,7 +65,13 @@ class Installed:
     def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         command = [str(self.python), *arguments]
         return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, encoding="utf-8", check=False
+            command,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            timeout=LIMIT,
         )
 
 

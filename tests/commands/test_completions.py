@@ -12,6 +12,7 @@ import pytest
 from ctxview import cli
 from ctxview.commands.completions import SHELLS
 from ctxview.commands.parser import all_commands
+from tests.running import LIMIT
 
 
 def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
@@ -40,7 +41,9 @@ def test_a_shell_can_read_its_script(shell: str, capsys: pytest.CaptureFixture[s
         # Without the shell, only count the quotes.
         assert text.count("'") % 2 == 0
         return
-    done = subprocess.run([shell, "-n"], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [shell, "-n"], input=text, capture_output=True, text=True, check=False, timeout=LIMIT
+    )
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -67,7 +70,9 @@ def test_bash_completes_commands_options_and_words(
     ask = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _ctxview; printf '%s\\n' \"${{COMPREPLY[@]}}\""
     code = script("bash", capsys) + ask
     (tmp_path / "c d.toml").touch()
-    done = subprocess.run([bash, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = subprocess.run(
+        [bash, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=LIMIT
+    )
     assert set(done.stdout.splitlines()) == expected
 
 
@@ -89,6 +94,6 @@ def test_fish_completes_commands_options_and_words(
     code = f"{script('fish', capsys)}\ncomplete -C '{typed}'"
     home = {**os.environ, "HOME": str(tmp_path)}
     done = subprocess.run(
-        [fish, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=home
+        [fish, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env=home, timeout=LIMIT
     )
     assert {line.split("\t")[0] for line in done.stdout.splitlines()} == expected

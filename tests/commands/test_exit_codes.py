@@ -17,7 +17,7 @@ from ctxview.cli import main
 from ctxview.samples import samples_folder
 from tests.formats.ordinary_user import as_ordinary_user
 from tests.pty_session import PATIENCE, PtySession
-from tests.running import Program
+from tests.running import LIMIT, Program
 
 SAMPLES = samples_folder() / "snapshot"
 PROGRAM = [sys.executable, "-m", "ctxview"]
@@ -43,7 +43,9 @@ def test_an_interrupt_exits_with_130_without_a_traceback() -> None:
         "from ctxview.cli import main; import sys; sys.exit(main(['rules']))"
     )
 
-    done = subprocess.run([sys.executable, "-c", interrupted], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", interrupted], capture_output=True, text=True, check=False, timeout=LIMIT
+    )
 
     assert done.returncode == 130
     assert done.stderr == ""
@@ -75,7 +77,11 @@ def test_output_that_the_locale_cannot_write_is_escaped_and_not_fatal() -> None:
     env = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
 
     done = subprocess.run(
-        [*PROGRAM, "show", str(SAMPLES / "lighthouse")], capture_output=True, env=env, check=False
+        [*PROGRAM, "show", str(SAMPLES / "lighthouse")],
+        capture_output=True,
+        env=env,
+        check=False,
+        timeout=LIMIT,
     )
 
     assert done.returncode == 0
@@ -189,7 +195,10 @@ def test_show_and_check_create_no_files(tmp_path: Path) -> None:
 
     for command in ("show", "check"):
         subprocess.run(
-            [*PROGRAM, command, str(SAMPLES / "agent-workspace")], capture_output=True, check=False
+            [*PROGRAM, command, str(SAMPLES / "agent-workspace")],
+            capture_output=True,
+            check=False,
+            timeout=LIMIT,
         )
 
     assert sorted(SAMPLES.rglob("*")) == before

@@ -14,6 +14,7 @@ import pytest
 
 from tests.commands.busy_session import DRY, WRITING, busy_session
 from tests.formats.session.open_sessions import make_old
+from tests.running import LIMIT
 
 HISTORIES = ("messages.jsonl", "events.jsonl")
 CALLS = (
@@ -28,7 +29,10 @@ def test_no_command_opens_a_history_for_writing(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     strace = shutil.which("strace")
-    if strace is None or subprocess.run([strace, "-o", os.devnull, "true"], check=False).returncode:
+    if (
+        strace is None
+        or subprocess.run([strace, "-o", os.devnull, "true"], check=False, timeout=LIMIT).returncode
+    ):
         pytest.skip("strace is missing or not permitted")
     root = busy_session(tmp_path).write()
     make_old(root, 60)
@@ -64,6 +68,7 @@ def test_no_command_opens_a_history_for_writing(tmp_path: Path, monkeypatch: pyt
         capture_output=True,
         text=True,
         check=True,
+        timeout=LIMIT,
     )
 
     codes = json.loads(done.stdout.splitlines()[-1])

@@ -14,7 +14,7 @@ from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.formats.snapshot.test_prompt import FIRST, FIRST_TEXT
 from tests.pty_session import PtySession
-from tests.running import Run
+from tests.running import LIMIT, Run
 
 PROGRAM = [sys.executable, "-m", "ctxview", "prompt"]
 LIGHTHOUSE = samples_folder() / "snapshot" / "lighthouse"
@@ -30,7 +30,7 @@ def first(tmp_path: Path) -> Path:
 
 
 def piped(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, check=False)
+    return subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, check=False, timeout=LIMIT)
 
 
 def test_a_pipe_gets_the_bytes_of_the_text_and_no_newline(first: Path) -> None:

@@ -14,7 +14,7 @@ from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, snapshot_value
 from tests.review.building import sample
 from tests.review.signing import allow, make_key
-from tests.running import Run
+from tests.running import LIMIT, Run
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "review.md").read_text("utf-8")
 SECRET = "ghp_" + "Ab3dEf6hIj9kLmN2pQ5rSt8vWx1yZa4cBe7f"
@@ -231,7 +231,9 @@ def test_the_two_documented_commands_verify_a_record_without_ctxview(
     digests, signature = commands.strip().splitlines()
 
     def run(command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            ["sh", "-c", command], capture_output=True, text=True, check=False, timeout=LIMIT
+        )
 
     done = run(digests)
     assert done.returncode == 0

@@ -16,7 +16,7 @@ import pytest
 
 from ctxview.files.save import save
 from tests.files.save_server import BEGINS, ENDS, NEW, OLD
-from tests.running import LIMIT
+from tests.running import LIMIT, line_of
 
 CALL = re.compile(r"(\w+)\(")
 # These concern memory or names, never a file; `read` waits for the start.
@@ -117,8 +117,7 @@ class Workshop:
         child = self._ask(f"{folder / 'file'}\t{self._state / name}\n")
         command = ["strace", "-o", f"{folder}.log", *rules, "-p", str(child)]
         with subprocess.Popen(command, stderr=subprocess.PIPE) as strace:
-            assert strace.stderr is not None
-            attached = strace.stderr.readline()
+            attached = line_of(strace, strace.stderr)
             assert b"attached" in attached, attached
             status = self._ask("!")
             strace.communicate(timeout=LIMIT)
@@ -130,10 +129,9 @@ class Workshop:
 
     def _ask(self, words: str) -> int:
         assert self._server.stdin is not None
-        assert self._server.stdout is not None
         self._server.stdin.write(words)
         self._server.stdin.flush()
-        return int(self._server.stdout.readline())
+        return int(line_of(self._server, self._server.stdout))
 
 
 def _name(call: Call) -> str:
@@ -143,7 +141,9 @@ def _name(call: Call) -> str:
 def _why_no_strace() -> str | None:
     if shutil.which("strace") is None:
         return "strace is not installed"
-    probe = subprocess.run(["strace", "-e", "trace=none", "true"], capture_output=True, check=False)
+    probe = subprocess.run(
+        ["strace", "-e", "trace=none", "true"], capture_output=True, check=False, timeout=LIMIT
+    )
     return None if probe.returncode == 0 else f"strace may not trace here: {probe.stderr.decode()[:100]}"
 
 

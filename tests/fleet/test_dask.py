@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fleet.kills import hooked, marks, no_worker_left
 from tests.fleet.sources import counts, fleet_tree, read, session, settled, summary
-from tests.running import LIMIT, Program
+from tests.running import LIMIT, Program, line_of
 
 CLUSTER = """
 import sys
@@ -39,9 +39,8 @@ def cluster(folder: Path, env: dict[str, str]) -> Iterator[str]:
         text=True,
     ) as process:
         assert process.stdin is not None
-        assert process.stdout is not None
         try:
-            yield process.stdout.readline().strip()
+            yield line_of(process, process.stdout).strip()
             process.stdin.close()
             process.wait(LIMIT)
         finally:

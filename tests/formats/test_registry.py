@@ -28,6 +28,7 @@ from ctxview.formats.envelope.vocabulary import KIND_OF_ID
 from ctxview.formats.raw.source import RawSource
 from ctxview.formats.registry import format_problems, known_formats
 from tests.formats.snapshot.builders import block, full_log_value, reply_bytes, snapshot_value, to_bytes
+from tests.running import LIMIT
 
 VALUE = snapshot_value(core=[block("a")])
 
@@ -220,7 +221,9 @@ def test_a_snapshot_imports_the_code_of_no_other_format(tmp_path: Path) -> None:
         "parts = ('envelope.format', 'transcript.format', 'recording.format', 'snapshot.separator'); "
         "print([name for name in parts if f'ctxview.formats.{name}' in sys.modules])"
     )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).split("\n")[:2] == [
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=LIMIT).split("\n")[
+        :2
+    ] == [
         "snapshot",
         "[]",
     ]
@@ -303,4 +306,4 @@ def test_listing_formats_loads_none_of_them() -> None:
         "heavy = 'pydantic sqlite3 tiktoken textual ctxview.formats.snapshot ctxview.formats.raw'.split(); "
         "print([name for name in heavy if name in sys.modules])"
     )
-    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=LIMIT).strip() == "[]"

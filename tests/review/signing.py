@@ -14,12 +14,15 @@ from ctxview.review.sign_off import SignOffRequest, open_review, sign_off
 from ctxview.review.verification import VerifyOptions, verify_path
 from ctxview.review.words import SignOff
 from tests.review.building import LENS, sample
+from tests.running import LIMIT
 
 
 def make_key(folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     key = folder / name
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(key)], check=True)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(key)], check=True, timeout=LIMIT
+    )
     return key
 
 

@@ -14,6 +14,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.files.strict_json.values import same_value
 from tests.files.strict_json.documents import INVALID, VALID, mutated
+from tests.running import LIMIT
 
 # Numbers come back as "#…", strings as "$…", so that infinity survives the transfer.
 SCRIPT = """
@@ -37,7 +38,9 @@ needs_node = pytest.mark.skipif(
 def node_results(texts: list[bytes]) -> list[str | None]:
     """Return None for each text that `JSON.parse` rejects, else its value (empty when too deep to print)."""
     request = json.dumps([b64encode(text).decode() for text in texts])
-    answer = subprocess.run(["node", "-e", SCRIPT], input=request.encode(), capture_output=True, check=True)
+    answer = subprocess.run(
+        ["node", "-e", SCRIPT], input=request.encode(), capture_output=True, check=True, timeout=LIMIT
+    )
     verdicts: list[str | None] = json.loads(answer.stdout)
     return verdicts
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.memory.bundles import write_bundle
-from tests.running import Run
+from tests.running import LIMIT, Run
 
 SCRIPT = """\
 context: "# Facts\\nThe launch moved to May\\nThe budget is 84,000 euros"
@@ -51,5 +51,5 @@ def test_a_line_finds_its_entry_among_very_many_with_the_same_common_word(tmp_pa
     for seed in "12345678":
         command = [sys.executable, "-m", "ctxview", "show", str(tmp_path), "--json"]
         environment = {**os.environ, "PYTHONHASHSEED": seed}
-        ran = subprocess.run(command, capture_output=True, env=environment, check=True)
+        ran = subprocess.run(command, capture_output=True, env=environment, check=True, timeout=LIMIT)
         assert json.loads(ran.stdout)["refs"][0]["target"] == "e00038"

@@ -298,12 +298,17 @@ def test_the_checkouts_of_a_killed_program_are_removed_by_the_next(rounds: Path)
         f"source = open_source(Path({str(rounds)!r})); source.reading(0, Lens(ESTIMATES['bytes/4']))\n"
         "print(os.getpid(), flush=True); os.kill(os.getpid(), 9)"
     )
-    killed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=LIMIT
+    )
     left = cache_folder().resolve() / "moments"
     assert any(each.name.startswith(f"{killed.stdout.strip()}-") for each in left.iterdir())
 
     ended = subprocess.run(
-        [sys.executable, "-c", script.replace("os.kill(os.getpid(), 9)", "")], capture_output=True, check=True
+        [sys.executable, "-c", script.replace("os.kill(os.getpid(), 9)", "")],
+        capture_output=True,
+        check=True,
+        timeout=LIMIT,
     )
 
     assert not ended.stderr

@@ -19,10 +19,11 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.running import LIMIT
+
 TOKEN = "a-token-for-tests-only"
 TRANSPORTS = ("stdio", "http")
 START = [sys.executable, "-m", "ctxview", "memory", "serve"]
-LIMIT = 180.0
 
 
 class MemoryClient:

@@ -22,7 +22,7 @@ from ctxview.formats.memory.server.log_files import LOCK, LogFile, LogFolder, St
 from ctxview.formats.memory.server.service import MemoryService
 from tests.formats.memory.server.clients import records
 from tests.formats.ordinary_user import as_ordinary_user
-from tests.running import LIMIT
+from tests.running import LIMIT, line_of
 
 WRITER = """
 import sys
@@ -66,8 +66,7 @@ def test_kill_in_the_middle_of_writes_loses_nothing_that_was_confirmed(
             subprocess.Popen([*command, f"{round_number}{name}"], stdout=subprocess.PIPE) for name in "ab"
         ]
         for writer in writers:
-            assert writer.stdout is not None
-            confirmed += [writer.stdout.readline().decode().strip() for _ in range(30)]
+            confirmed += [line_of(writer, writer.stdout).decode().strip() for _ in range(30)]
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
             writer.wait(LIMIT)

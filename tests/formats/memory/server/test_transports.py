@@ -14,7 +14,8 @@ import pytest
 
 from ctxview.formats.memory.source import MemorySource
 from tests.formats.memory.bundles import lens
-from tests.formats.memory.server.clients import LIMIT, START, TOKEN, http_client, http_server, records
+from tests.formats.memory.server.clients import START, TOKEN, http_client, http_server, records
+from tests.running import LIMIT, line_of
 
 
 async def test_http_needs_the_token(tmp_path: Path) -> None:
@@ -99,9 +100,8 @@ def test_an_interrupt_ends_the_server_while_it_waits_for_input(tmp_path: Path) -
         [*START, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as process:
         assert process.stdin is not None
-        assert process.stdout is not None
         process.stdin.write(_initialise(1) + b"\n")
-        assert b"result" in process.stdout.readline()
+        assert b"result" in line_of(process, process.stdout)
         process.send_signal(signal.SIGINT)
         try:
             assert process.wait(LIMIT) == -signal.SIGINT
