@@ -59,6 +59,8 @@ class Xray(Struct, frozen=True, dict=True):
     counter_exact: bool
     exact: bool
     notes: tuple[str, ...] = ()
+    other_tokens: int = 0
+    """The tokens of the messages that are not part of the text."""
 
     @property
     def tokens(self) -> int:
@@ -80,6 +82,11 @@ class Xray(Struct, frozen=True, dict=True):
     def elsewhere(self) -> list[XrayRow]:
         """The parts that the model is given and that are not in the text."""
         return self.cuts(CutKind.ABSENT, CutKind.WITHHELD)
+
+    @property
+    def names_the_rest(self) -> bool:
+        """Whether a grey line has the size of what the model is given besides the text."""
+        return any(row.cut is not None and row.cut.tokens for row in self.cuts(CutKind.ABSENT))
 
     @cached_property
     def hidden(self) -> list[XrayRow]:
@@ -125,6 +132,9 @@ def make_xray(prompt: Prompt, counter: TokenCounter) -> Xray:
         counter_exact=counter.exact,
         exact=prompt.exact,
         notes=prompt.notes,
+        other_tokens=sum(
+            part.tokens or 0 for message in counted.messages if not message.in_text for part in message.parts
+        ),
     )
 
 

@@ -71,6 +71,23 @@ def counter_text(budget: Budget) -> str:
     return f"{unit_of(budget)}: {', '.join(filter(None, (counter_of(budget).replace('_base', ''), word)))}"
 
 
+def beside_prompt(budget: Budget | None, tokens: int, others: int, counter: str) -> str:
+    """The figure of the window in words, when it is another one than the `tokens` of the prompt's text.
+
+    `others` are the tokens of messages that are not part of the text.
+    """
+    if budget is None or budget.used is None:
+        return ""
+    alike = unit_of(budget) == "tokens" and not budget.reported and counter_of(budget) == counter
+    if alike and budget.used == tokens:
+        return ""
+    figure = f"{budget.used:,} {unit_of(budget)} ({counter_text(budget).partition(': ')[2]})"
+    if alike and budget.used == tokens + others:
+        return f"The Overview counts {figure}, {others:,} of them in other messages"
+    of = "" if budget.reported else f"“{budget.target}”: "
+    return f"The Overview counts {of}{figure}"
+
+
 def segments_here(budget: Budget) -> list[Segment]:
     """The segments that the read files hold, the largest first."""
     here = (each for each in budget.segments if each.name != ELSEWHERE and each.used > 0)

@@ -25,6 +25,7 @@ from ctxview.formats.workspace.markdown import MarkdownDocument
 from ctxview.formats.workspace.model import ContextDocument, Role, Workspace, WorkspaceFile
 from ctxview.formats.workspace.parser import MOST_DOCUMENTS
 from ctxview.formats.workspace.profile import Profile, Template, template_of
+from ctxview.formats.workspace.prompt import with_headings
 from ctxview.formats.workspace.repository import Repository
 from ctxview.formats.workspace.similarity import Likeness
 from ctxview.formats.workspace.survey import WorkspaceSurvey
@@ -105,6 +106,7 @@ class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
         found = self._assemblies.get((window, mode))
         if found is None:
             found = assemble(self.workspace, self.profile, self.count, self.era, window, mode)
+            found = with_headings(found, self.count)
             self._assemblies[window, mode] = found
         return found
 

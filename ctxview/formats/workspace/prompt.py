@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ctxview.core.origin import Origin
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
-from ctxview.formats.workspace.assembly import ENCODING, Assembly, Component
+from ctxview.formats.workspace.assembly import ENCODING, Assembly, Component, TokenMemo
 from ctxview.formats.workspace.model import BOOTSTRAP
 
 SEPARATOR = "\n\n---\n\n"
@@ -20,6 +20,7 @@ _TITLES = {
     "memory": "## Memory\n\n## Long-term Memory\n",
     "working memory": "## Working Memory\n\n",
 }
+HEADINGS = "headings"
 _CUTS = {"cut": CutKind.SHORTENED, "dropped": CutKind.HIDDEN}
 
 
@@ -47,6 +48,16 @@ def build_prompt(assembly: Assembly) -> Prompt:
     return Prompt(tuple(messages), assembly.era == "C", (note,), ENCODING)
 
 
+def with_headings(assembly: Assembly, count: TokenMemo) -> Assembly:
+    """Return the assembly with what its titles and separators add to the tokens of the files."""
+    tokens = count(build_prompt(assembly).text) - assembly.tokens
+    if tokens <= 0:
+        return assembly
+    reason = "titles and lines between the files, written by the program"
+    headings = Component(name=HEADINGS, tokens=tokens, whole_tokens=tokens, reason=reason)
+    return replace(assembly, components=(*assembly.components, headings))
+
+
 def _instructions(assembly: Assembly) -> Iterator[PromptPart]:
     for part in assembly.components:
         yield from _lines(part, part.name)
@@ -70,7 +81,7 @@ def _sections(assembly: Assembly) -> Iterator[list[PromptPart]]:
             if part.state != "dropped" and title:
                 parts.insert(0, PromptPart(text=title, tier=part.name))
             yield parts
-        elif part.name != "identity":
+        elif part.name not in ("identity", HEADINGS):
             yield _absent(assembly, part.name)
 
 

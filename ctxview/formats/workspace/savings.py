@@ -17,6 +17,7 @@ from ctxview.core.origin import Origin
 from ctxview.formats.kit.folder import FolderFile
 from ctxview.formats.workspace.assembly import DEFAULT_WINDOW, MODES, Assembly, assemble
 from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.prompt import with_headings
 from ctxview.formats.workspace.rules.memory_file import session_history_in_memory
 from ctxview.formats.workspace.rules.staleness import removed_layer
 from ctxview.formats.workspace.rules.statements import injected_anyway
@@ -62,6 +63,7 @@ def find_savings(facts: WorkspaceFacts) -> Savings:
     cleaned = replace(workspace, files=files) if places else workspace
     window, mode = asked.window or DEFAULT_WINDOW, asked.mode or MODES[0]
     after = assemble(cleaned, facts.profile, facts.count, facts.era, window, mode)
+    after = with_headings(after, facts.count)
     lines = {workspace.folder.name_of(file) or file: sorted(each) for file, each in places.items()}
     left = {part.source: part.tokens for part in after.components}
     saved = {

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from ctxview.analysis.prompt_tokens import HEADER, TierTokens
+from ctxview.analysis.revisions.window import beside_prompt
 from ctxview.core.prompt import CutKind, PromptCut
-from ctxview.core.state import Tier
+from ctxview.core.state import Budget, Tier
 from ctxview.reports.prompt import size_text
 from ctxview.reports.why import short_origin
 from ctxview.reports.xray import PromptChange, Xray, XrayRow
@@ -63,8 +64,11 @@ def side_width(cells: int) -> int:
     return WIDE_SIDE if cells >= WIDE_FROM else SIDE
 
 
-def xray_head(xray: Xray, cells: int) -> list[Line]:
-    """The answer in one sentence, and a warning when the text is not proved."""
+def xray_head(xray: Xray, cells: int, window: Budget | None = None) -> list[Line]:
+    """The answer in one sentence, and a warning when the text is not proved.
+
+    `window` is the budget of the Overview; when it has another figure, and no grey line says why, it is told.
+    """
     unit = f"{xray.counter}{' exact' if xray.counter_exact else ', estimated'}"
     lines, size = f"{xray.lines:,} lines", f"{xray.bytes:,} bytes"
     answer = join(
@@ -76,6 +80,9 @@ def xray_head(xray: Xray, cells: int) -> list[Line]:
     found = [fit(answer, cells)]
     if not xray.rows:
         return [show("The prompt of this revision is empty.", "dim")]
+    if not xray.names_the_rest:
+        other = beside_prompt(window, xray.tokens, xray.other_tokens, xray.counter)
+        found += wrap_to(show(other, "dim"), cells, 2, "  ") if other else []
     if not xray.exact:
         why = next(
             iter(xray.notes), "Built by ctxview from the state; the runtime's own text is not on disk."
@@ -278,7 +285,9 @@ def _this_line(xray: Xray, signs: TierSigns, row: XrayRow, facts: Sequence[str],
 
 def _not_shown(hidden: Sequence[XrayRow], cells: int, room: int) -> list[Line]:
     total = sum(row.cut.tokens or 0 for row in hidden if row.cut is not None)
-    words = f"Together {total:,} tok; they stand as grey lines in the text."
+    words = "They stand as grey lines in the text."
+    if all(row.cut is not None and row.cut.tokens is not None for row in hidden):
+        words = f"Together {total:,} tok; they stand as grey lines in the text."
     below = [EMPTY, *wrap(show(words, "dim"), cells)]
     most = room - len(below) if len(hidden) <= room - len(below) else max(0, room - len(below) - 1)
     lines: list[Line] = []

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from textual.strip import Strip
 
+from ctxview.analysis.revisions.window import main_budget
 from ctxview.core.findings import Finding
 from ctxview.core.origin import Origin
-from ctxview.core.state import Block
+from ctxview.core.state import Block, Budget
 from ctxview.reports.xray import Xray, XrayRow, folded
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.page import Page
@@ -31,6 +32,7 @@ from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.drawn_lines import RAIL
+from ctxview.tui.widgets.facts_pane import known_revisions
 from ctxview.tui.widgets.pane import PaneWidget, empty_page
 from ctxview.tui.widgets.strips import line_segments
 
@@ -78,8 +80,13 @@ class XrayPane(PaneWidget):
             lambda row: row_lines(rows[row], self._signs, room, whole=whole),
             lambda row: self._item_of(rows[row]),
             [row_height(row, room) for row in rows] if whole else None,
-            xray_head(xray, room),
+            xray_head(xray, room, self._window(view)),
         )
+
+    def _window(self, view: ViewState) -> Budget | None:
+        """The budget of the Overview; a reply has none, it shows the prompt that it answers."""
+        is_reply = known_revisions(view).names[view.key.revision].is_reply
+        return None if is_reply else main_budget(view.index.reading.state.budgets)
 
     # -- what the keys do --------------------------------------------------------------------------------
 

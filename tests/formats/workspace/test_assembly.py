@@ -93,9 +93,9 @@ def test_components_come_in_prompt_order(tmp_path: Path) -> None:
     write(tmp_path, changed_home(""))
     files = ["AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md"]
     names = [part.name for part in assembly(tmp_path, window=M).components]
-    assert names == ["identity", "verification", *files, "context", "memory", "working memory"]
+    assert names == ["identity", "verification", *files, "context", "memory", "working memory", "headings"]
     later = [part.name for part in assembly(tmp_path, window=M, era="C").components]
-    assert later == ["identity", "verification", *files, "working memory", "memory"]
+    assert later == ["identity", "verification", *files, "working memory", "memory", "headings"]
 
 
 def test_memory_keeps_its_tail_and_working_memory_its_head(tmp_path: Path) -> None:

@@ -117,6 +117,15 @@ def test_a_guess_has_a_warning() -> None:
     assert head[1] == "▲ A guess: no hash proves it."
 
 
+def test_hidden_content_of_unknown_size_has_no_sum() -> None:
+    cut = PromptCut(kind=CutKind.HIDDEN, what="24 older entries", reason="only 10 are listed")
+    prompt = Prompt((PromptMessage("system", (PromptPart(text="x"), PromptPart(cut=cut))),))
+    xray = make_xray(prompt, COUNTER)
+    text = "\n".join(plain(line) for line in side_lines(xray, tier_signs(xray), None, (), 36, 40))
+    assert "24 older entries" in text
+    assert "Together" not in text
+
+
 def test_an_empty_prompt_says_so() -> None:
     empty = make_xray(Prompt(()), COUNTER)
     assert [plain(line) for line in xray_head(empty, 80)] == ["The prompt of this revision is empty."]
