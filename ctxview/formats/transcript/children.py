@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import orjson
 
+from ctxview.files.change_detector import stamp_of
 from ctxview.files.reading import ReadError, read_beneath, read_ends
-from ctxview.formats.transcript.model import ChildAgent, Dialect, TranscriptLog
-from ctxview.formats.transcript.values import number, record, text
+from ctxview.formats.transcript.model import LONGEST_PROMPT, ChildAgent, Dialect, TranscriptLog
+from ctxview.formats.transcript.values import content_text, number, record, text
 
 END = 128 * 1024
 SUBAGENTS = "subagents"
@@ -17,22 +19,56 @@ TOOL_RESULTS = "tool-results"
 MEMORY_FOLDER = "memory"
 MEMORY_FILE = f"{MEMORY_FOLDER}/MEMORY.md"
 LARGEST_MEMORY = 4 * 1024 * 1024
+MOST_OPENED = 64
+"""How many sub-agents whose session does not name them are opened, the newest first."""
 HELPERS = ("agent-acompact-", "agent-aprompt_suggestion-")
 
 
-def beside_session(path: Path) -> frozenset[str]:
-    """Return the files that belong to a session, relative to its folder. Links are not followed.
+def beside_session(path: Path) -> dict[str, int]:
+    """Return the files that belong to a session, relative to its folder, with their sizes; none is opened."""
+    folder = path.with_suffix("")
+    found: dict[str, int] = {}
+    for top in own_folders(path):
+        try:
+            with os.scandir(top) as entries:
+                for each in entries:
+                    if not each.is_dir(follow_symlinks=False):
+                        name = Path(each.path).relative_to(folder).as_posix()
+                        found[name] = each.stat(follow_symlinks=False).st_size
+        except OSError:
+            continue
+    return found
 
-    A folder of the same name may be anything, so only the parts that a session has are listed.
+
+def own_folders(path: Path) -> Iterator[Path]:
+    """Yield the folders of sub-agents and persisted outputs of a session. Links are not followed.
+
+    A folder with the name of the session may be anything, so only the parts that a session has are listed.
     """
     folder = path.with_suffix("")
-    return frozenset(
-        Path(top, name).relative_to(folder).as_posix()
-        for part in (SUBAGENTS, TOOL_RESULTS)
-        if not folder.is_symlink() and not (folder / part).is_symlink()
-        for top, _, names in os.walk(folder / part)
-        for name in names
-    )
+    for part in (SUBAGENTS, TOOL_RESULTS):
+        if not folder.is_symlink() and not (folder / part).is_symlink():
+            yield from (Path(top) for top, _, _ in os.walk(folder / part))
+
+
+def agents_next_to(path: Path) -> frozenset[str]:
+    """Return the names of sub-agents in the folder of a session, where versions 2.0 put them."""
+    try:
+        with os.scandir(path.parent) as entries:
+            return frozenset(each.name for each in entries if is_agent(each.name))
+    except OSError:
+        return frozenset()
+
+
+def watched_beside(path: Path) -> tuple[Path, ...]:
+    """Return the folders in which a sub-agent may appear, and the transcripts of those that are there.
+
+    Those at the top of the folder come first: the deeper ones are many and belong to workflows.
+    """
+    folder = path.with_suffix("")
+    agents = [folder / name for name in beside_session(path) if is_agent(name)]
+    folders = dict.fromkeys((path.parent, folder, folder / SUBAGENTS, *own_folders(path)))
+    return (*folders, *sorted(agents, key=lambda each: len(each.parts)))
 
 
 def memory_lines(path: Path) -> int | None:
@@ -53,25 +89,72 @@ def memory_files(path: Path) -> tuple[str, ...]:
     return tuple(sorted(name for name in names if name.endswith(".md")))
 
 
-def link_children(log: TranscriptLog, path: Path, beside: frozenset[str]) -> None:
-    """Note for every sub-agent the file of its transcript, and what its last call was sent."""
+def is_agent(name: str) -> bool:
+    return (last := name.rpartition("/")[2]).startswith("agent-") and last.endswith(".jsonl")
+
+
+def link_children(
+    log: TranscriptLog, path: Path, beside: Mapping[str, int], next_to: frozenset[str] | None
+) -> None:
+    """Note for every sub-agent the file of its transcript, and what its last call was sent.
+
+    A sub-agent that has not answered is found by its prompt, unless `next_to` is None: that opens more files.
+    """
     if log.dialect is not Dialect.CLAUDE_CODE:
         return
-    by_agent = {
-        Path(name).stem.removeprefix("agent-"): name
-        for name in beside
-        if name.startswith(SUBAGENTS) and name.endswith(".jsonl")
-    }
+    by_agent = {agent_of(name): name for name in beside if name.startswith(SUBAGENTS) and is_agent(name)}
     sides = any(row.side for row in log.rows)
+    if next_to is not None:
+        _link_running(log, path, by_agent, next_to)
     for child in log.children:
-        if child.agent in by_agent and child.sent is None:
+        if child.agent in by_agent:
             child.file = by_agent[child.agent]
-            _read_end(child, path.with_suffix("") / child.file)
+            if child.read_size != (size := beside[child.file]):
+                child.read_size = size
+                _read_end(child, path.with_suffix("") / child.file)
         elif child.agent is not None and child.file is None and (older := _beside(path, child.agent)):
             child.file = older.name
             _read_end(child, older)
         elif child.agent is None and sides and not by_agent:
             child.inline = True
+
+
+def agent_of(name: str) -> str:
+    """Return the id of a sub-agent by the name of its file."""
+    return Path(name).stem.removeprefix("agent-")
+
+
+def _link_running(
+    log: TranscriptLog, path: Path, by_agent: Mapping[str, str], next_to: frozenset[str]
+) -> None:
+    """Note the ids of sub-agents that have not answered: no row has them, only their own files."""
+    waiting = {child.prompt: child for child in log.children if child.agent is None and child.status is None}
+    if not waiting:
+        return
+    known = {child.agent for child in log.children}
+    files = [path.with_suffix("") / name for name in by_agent.values()]
+    files += [path.parent / name for name in next_to]
+    files = [each for each in files if agent_of(each.name) not in known and not each.name.startswith(HELPERS)]
+    for file in sorted(files, key=_modified, reverse=True)[:MOST_OPENED]:
+        prompt, session = _first_prompt(file)
+        is_own = file.parent != path.parent or session in (None, path.stem)
+        if is_own and prompt in waiting:
+            waiting.pop(prompt).agent = agent_of(file.name)
+
+
+def _modified(file: Path) -> float:
+    stamp = stamp_of(file)
+    return stamp.modified if stamp is not None else 0
+
+
+def _first_prompt(file: Path) -> tuple[str | None, str | None]:
+    """Return the prompt of a sub-agent as far as it is compared, and the session that the file names."""
+    try:
+        line = read_ends(file, 2 * END).head.split(b"\n", 1)[0]
+        value = orjson.loads(line)
+    except (ReadError, orjson.JSONDecodeError):
+        return None, None
+    return content_text(record(value, "message").get("content"))[:LONGEST_PROMPT], text(value, "sessionId")
 
 
 def _beside(path: Path, agent: str) -> Path | None:

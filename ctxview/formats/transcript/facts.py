@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -52,7 +52,7 @@ class TranscriptFacts:
         call: ModelCall | None,
         profile: Profile,
         texts: Texts,
-        beside: frozenset[str],
+        beside: Mapping[str, int],
         stale: bool,
         memory_lines: int | None = None,
         memory_files: Sequence[str] = (),

@@ -167,6 +167,10 @@ class LoggedCompaction(Struct, eq=False):
     """The ids of the rows that stay."""
 
 
+LONGEST_PROMPT = 4000
+"""How much of the prompt of a sub-agent is kept and compared."""
+
+
 class ChildAgent(Struct, eq=False):
     """A sub-agent: where it was called, and what is known of its own session."""
 
@@ -181,6 +185,8 @@ class ChildAgent(Struct, eq=False):
     file: str | None = None
     """The name of its transcript beside the session; None when there is none."""
     inline: bool = False
+    read_size: int | None = None
+    """The size of its transcript when that was read."""
     sent: int | None = None
     """The size of its last call."""
     model: str | None = None

@@ -31,7 +31,14 @@ from ctxview.formats.kit.history import Cancelled, FileHistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.kit.history_passes import TextPass, tallied
 from ctxview.formats.peek import HEAD, Peek
-from ctxview.formats.transcript.children import beside_session, link_children, memory_files, memory_lines
+from ctxview.formats.transcript.children import (
+    agents_next_to,
+    beside_session,
+    link_children,
+    memory_files,
+    memory_lines,
+    watched_beside,
+)
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME, dialect_at, dialect_of
 from ctxview.formats.transcript.loading import SMALL, LogPass, RowReader, read_end, reader_for
@@ -222,7 +229,17 @@ class TranscriptSource:
 
     @property
     def watched(self) -> Sequence[Path]:
-        return (self._path,)
+        """The file, and where sub-agents of a running session appear and grow."""
+        own = watched_beside(self._path) if self._dialect is Dialect.CLAUDE_CODE else ()
+        return (self._path, *own)
+
+    @cached_property
+    def _beside(self) -> Mapping[str, int]:
+        return beside_session(self._path)
+
+    @cached_property
+    def _next_to(self) -> frozenset[str]:
+        return agents_next_to(self._path)
 
     def again(self) -> TranscriptSource:
         """Read the new rows; raises `OpenError`. Rows that are known are not read again."""
@@ -231,7 +248,14 @@ class TranscriptSource:
         if self._unpacked is not None:
             return self if stamp_of(self._path) == self._stamp else TranscriptSource(self._path, self)
         stream, _ = self._stream.again()
-        return self if stream is self._stream else TranscriptSource(self._path, self)
+        if stream is self._stream and not self._has_other_agents():
+            return self
+        return TranscriptSource(self._path, self)
+
+    def _has_other_agents(self) -> bool:
+        if self._dialect is not Dialect.CLAUDE_CODE:
+            return False
+        return self._beside != beside_session(self._path) or self._next_to != agents_next_to(self._path)
 
     def _whole(self) -> bool:
         """Whether all rows are read and checked; what is left of a small or grown file is done now.
@@ -260,8 +284,8 @@ class TranscriptSource:
         profile = load_profile(lens.profile)
         calls = reader.log.calls if reader is self._pass.reader else []
         call = calls[revision] if 0 <= revision < len(calls) else None
-        beside = beside_session(self._path)
-        link_children(reader.log, self._path, beside)
+        beside = self._beside
+        link_children(reader.log, self._path, beside, None if self._outlined else self._next_to)
         base = reader.log.facts.get("history base")
         if base is not None and (file := file_of_thread(self._path, base)) is not None:
             reader.log.facts["history file"] = str(file)

@@ -187,7 +187,7 @@ class WholeLogSource(ABC):
 
     def facts(self, revision: int, lens: Lens) -> TranscriptFacts:
         call = self.call(revision)
-        facts = TranscriptFacts(self.held, call, load_profile(lens.profile), self.texts, frozenset(), False)
+        facts = TranscriptFacts(self.held, call, load_profile(lens.profile), self.texts, {}, False)
         facts.counter = lens.counter if lens.counter.exact else None
         return facts
 

@@ -150,6 +150,53 @@ r1 result id=t1 agentId=x1 status=completed : found
     assert [budget.used for budget in state.budgets[1:]] == [1234]
 
 
+RUNNING = """
+u1 user : Go
+a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+"""
+FIRST = '{"type": "user", "sessionId": "s1", "message": {"role": "user", "content": "search"}}'
+USAGE = '{"message": {"model": "claude-sonnet-4-5", "usage": {"input_tokens": 1234}}}'
+
+
+@pytest.mark.parametrize("name", ["s1/subagents/agent-x1.jsonl", "agent-x1.jsonl"])
+def test_the_file_of_a_running_sub_agent_is_found_by_its_prompt(tmp_path: Path, name: str) -> None:
+    source = TranscriptSource(write(tmp_path, RUNNING))
+    before = source.reading(1, LENS).state
+    assert source.again() is source
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text(f"{FIRST}\n{USAGE}\n")
+    state = source.again().reading(1, LENS).state
+    (ref,) = (each for each in state.refs if each.kind == "sub-agent")
+    assert [each.target for each in before.refs] == ["agent-t1.jsonl"]
+    assert (ref.id, ref.target, ref.status) == ("x1", name.removeprefix("s1/"), RefStatus.RESOLVED)
+    assert [budget.used for budget in state.budgets[1:]] == [1234]
+
+
+def test_a_sub_agent_that_grows_moves_its_budget(tmp_path: Path) -> None:
+    source = TranscriptSource(write(tmp_path, f"{RUNNING}\ns1/subagents/agent-x1.jsonl = {FIRST}"))
+    assert len(source.reading(1, LENS).state.budgets) == 1
+    with (tmp_path / "s1/subagents/agent-x1.jsonl").open("a") as file:
+        file.write(f"\n{USAGE}\n")
+    again = source.again()
+    assert [budget.used for budget in again.reading(1, LENS).state.budgets[1:]] == [1234]
+    assert again.again() is again
+
+
+def test_a_sub_agent_that_no_row_names_is_a_reference(tmp_path: Path) -> None:
+    path = write(
+        tmp_path, "u1 user : Go\ns1/subagents/agent-x1.jsonl = {}\ns1/subagents/agent-acompact-2.jsonl = {}"
+    )
+    (ref,) = state_of(path).refs
+    assert (ref.id, ref.text) == ("x1", "no row of the session names it yet")
+
+
+def test_the_places_where_sub_agents_appear_are_watched(tmp_path: Path) -> None:
+    path = write(tmp_path, f"{RUNNING}\ns1/subagents/deep/agent-x1.jsonl = {FIRST}")
+    own = tmp_path / "s1"
+    folders = {tmp_path, own, own / "subagents", own / "subagents/deep"}
+    assert folders | {path, own / "subagents/deep/agent-x1.jsonl"} == set(TranscriptSource(path).watched)
+
+
 def test_a_transcript_is_called_by_its_project_and_title_as_soon_as_they_are_read(tmp_path: Path) -> None:
     rows = (
         '{"type":"user","uuid":"u1","cwd":"/srv/shop","message":{"role":"user","content":"Move the refunds"}}'

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from ctxview.core.findings import REGISTRY, Finding
+from ctxview.core.findings import REGISTRY, Finding, Severity
 from ctxview.formats.registry import open_source
 from ctxview.formats.transcript.source import TranscriptSource
 from tests.formats.transcript.builders import LENS, findings_of, packed, write
@@ -46,6 +47,39 @@ r{at} result id=t{at} : row*300"""
     text = f"u1 user : Read it\n{reads}\na9 assistant sent=14000 out=30 : Done"
     (found,) = (each for each in findings_of(write(tmp_path, text)) if each.rule == "TRW004")
     assert found.message == "a.py was read 5 times: 3,880 tokens are copies"
+
+
+UNANSWERED = """
+u1 user : Go
+a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}
+"""
+BACKGROUND = f"""{UNANSWERED}
+r1 result id=t1 agentId=x1 status=async_launched : started
+a2 assistant sent=950 out=5 : I go on
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "minutes", "wanted"),
+    [
+        (BACKGROUND, 0, "the sub-agent x1 has not come back yet; it may be running"),
+        (BACKGROUND, 60, "the sub-agent x1 never came back"),
+        (f"{BACKGROUND}\nu2 user : <task-notification><task-id>x1</task-id>done", 60, None),
+        (f'{BACKGROUND}\na3 call id=t2 tool=TaskOutput sent=960 out=5 : {{"task_id": "x1"}}', 60, None),
+        (f"{BACKGROUND}\nq1 queue : <task-notification><task-id>x1</task-id>done", 60, None),
+        (UNANSWERED, 0, "the sub-agent has not come back yet; it may be running"),
+        (UNANSWERED, 60, "the sub-agent never came back"),
+    ],
+)
+def test_a_sub_agent_that_may_be_running_is_not_lost(
+    tmp_path: Path, rows: str, minutes: int, wanted: str | None
+) -> None:
+    path = write(tmp_path, rows)
+    before = path.stat().st_mtime - 60 * minutes
+    os.utime(path, (before, before))
+    found = [each for each in findings_of(path) if each.rule == "TRA001"]
+    assert [each.message for each in found] == ([wanted] if wanted else [])
+    assert all((each.severity is Severity.WARNING) == (minutes > 0) for each in found)
 
 
 def test_a_compaction_that_names_rows_which_are_not_there_is_found(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from ctxview.tui.model.view_state import ReadOptions
 from ctxview.tui.screens.form import FormScreen
 from ctxview.tui.screens.save import ConflictScreen, SaveScreen
 from tests.formats.snapshot.builders import at, block, to_bytes
+from tests.formats.transcript import builders as transcripts
 from tests.formats.watching import Time, replace, write
 from tests.tui.driver import Driver, driving
 from tests.tui.settling import LIMIT
@@ -113,6 +114,19 @@ async def test_a_touched_file_changes_nothing(work: Path) -> None:
         assert view is not None
         assert not drive.inspector.view.changes
         assert drive.text(Pane.MEMORY).count("   ● working w-") == 2
+
+
+async def test_a_sub_agent_is_shown_when_its_file_appears(tmp_path: Path) -> None:
+    row = """u1 user : Go\na1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}"""
+    agents = tmp_path / "s1/subagents"
+    async with driving(open_source(transcripts.write(tmp_path, row))) as drive:
+        await drive.press("5")
+        assert "agent-x1" not in drive.text(Pane.REFERENCES)
+        agents.mkdir(parents=True)
+        await drive.poll()
+        (agents / "agent-x1.jsonl").write_text('{"message": {"role": "user", "content": "search"}}\n')
+        await drive.poll()
+        assert "subagents/agent-x1.jsonl" in drive.text(Pane.REFERENCES)
 
 
 async def test_filter_order_and_view_stay(work: Path) -> None:

@@ -9,6 +9,7 @@ from sys import intern
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.claude.texts import attachment_text, context_dump
 from ctxview.formats.transcript.model import (
+    LONGEST_PROMPT,
     ChildAgent,
     LineProblem,
     LoggedCompaction,
@@ -259,7 +260,7 @@ class ClaudeCodeReader:
             self.log.todos.append(change)
         if tool in AGENT_TOOLS:
             child = ChildAgent(call_id, None, part.row, text(arguments, "subagent_type"))
-            child.prompt = (text(arguments, "prompt") or "")[:4000]
+            child.prompt = (text(arguments, "prompt") or "")[:LONGEST_PROMPT]
             self._children[call_id] = child
             self.log.children.append(child)
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
-from ctxview.formats.transcript.model import Dialect, PartKind
+from ctxview.formats.transcript.model import ChildAgent, Dialect, LogPart, PartKind
+
+LAUNCHED = "async_launched"
+"""The status of a sub-agent that was started in the background."""
+MOST_NOTICES = 2000
+LONGEST_NOTICE = 1000
+"""How much of a text is searched for the id of a sub-agent."""
 
 
 @rule("TRA001", name="agent-never-came-back", severity=Severity.WARNING)
@@ -32,9 +39,40 @@ def agent_never_came_back(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
+    last = max((part.row for part in facts.context.parts), default=None)
+    newest = facts.log.rows[last].message if last is not None else None
     for child in facts.log.children:
-        if child.status is None and not child.inline and child.row < facts.end:
-            yield Hit(facts.log.origin(child.row), f"the sub-agent {child.kind or ''} never came back")
+        if child.inline or child.row >= facts.end or not _is_awaited(facts, child):
+            continue
+        begun = child.status is not None or (
+            newest is not None and facts.log.rows[child.row].message == newest
+        )
+        running = begun and not facts.stale
+        end = "has not come back yet; it may be running" if running else "never came back"
+        severity = Severity.INFO if running else None
+        yield Hit(facts.log.origin(child.row), f"{_name(child)} {end}", severity)
+
+
+def _name(child: ChildAgent) -> str:
+    return " ".join(filter(None, ("the sub-agent", child.kind, child.agent)))
+
+
+def _is_awaited(facts: TranscriptFacts, child: ChildAgent) -> bool:
+    """Whether a sub-agent has not answered; one in the background answers with a notification or is asked."""
+    if child.status != LAUNCHED or child.agent is None:
+        return child.status is None
+    if any(each.task == child.agent for each in facts.log.queue):
+        return False
+    later = (part for part in facts.history if part.row > child.row and _may_name_agents(part))
+    return not any(
+        child.agent in facts.texts.text(part, LONGEST_NOTICE) for part in islice(later, MOST_NOTICES)
+    )
+
+
+def _may_name_agents(part: LogPart) -> bool:
+    return part.kind in (PartKind.PROMPT, PartKind.REMINDER) or (
+        part.kind is PartKind.CALL and "Output" in (part.tool or "")
+    )
 
 
 @rule("TRA002", name="answer-never-delivered", severity=Severity.WARNING, effect=Effect.DROPPED)
@@ -148,7 +186,7 @@ def agent_failed(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     for child in facts.log.children:
         if child.status == "failed":
-            yield Hit(facts.log.origin(child.row), f"the sub-agent {child.kind or ''} failed")
+            yield Hit(facts.log.origin(child.row), f"{_name(child)} failed")
 
 
 @rule("TRA007", name="same-prompt-twice", severity=Severity.WARNING)

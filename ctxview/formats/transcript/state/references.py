@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from ctxview.core.state import Ref, RefStatus
+from ctxview.formats.transcript.children import HELPERS, agent_of, is_agent
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.state.tiers import block_id
@@ -20,6 +22,7 @@ FILE_TOOLS = {
     "write": "written",
     "multiedit": "edited",
 }
+NOT_NAMED = "no row of the session names it yet"
 EDITING_TOOLS = frozenset(tool for tool, use in FILE_TOOLS.items() if use != "read")
 
 
@@ -94,6 +97,11 @@ def _outputs(facts: TranscriptFacts) -> Iterator[Ref]:
 
 
 def _agents(facts: TranscriptFacts) -> Iterator[Ref]:
+    known = {child.agent for child in facts.log.children}
+    for name in filter(is_agent, facts.beside):
+        if (agent := agent_of(name)) not in known and not Path(name).name.startswith(HELPERS):
+            place = facts.log.origin(0)
+            yield Ref(agent, "sub-agent", name, RefStatus.RESOLVED, None, None, (), place, text=NOT_NAMED)
     for child in facts.log.children:
         if child.row >= facts.end:
             continue
