@@ -1,4 +1,4 @@
-"""Settings of every test: temporary user folders, no writing to histories, no time limits."""
+"""Settings of every test: a temporary home and user folders, no writing to histories, no time limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ settings.load_profile("unhurried")
 @pytest.fixture(scope="session", autouse=True)
 def temporary_user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(tmp_path_factory.mktemp(name)))
         yield
 
