@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from rich.text import Text
 from textual import events
 from textual.filter import LineFilter
+from textual.notifications import Notification, Notify, SeverityLevel
 from textual.screen import Screen
 
 from ctxview.analysis.tokens import use_counting_processes
@@ -47,6 +48,8 @@ PAUSE = 3.0
 """Seconds between two passes over all objects, and how long no key must have come before one."""
 NEW_OBJECTS = 10_000
 NEVER = 1_000_000
+SHORTEST_NOTICE = 0.1
+"""Seconds that a notice stays when it ends just as a screen begins to show it."""
 
 
 def run(
@@ -85,6 +88,21 @@ def run(
     use_counting_processes()
     app.run()
     return app.return_code or 0
+
+
+class Notice(Notification):
+    """A notification whose time never seems to be over while it is shown.
+
+    The toolkit would start a timer over less than no time, which runs for ever and takes no more keys.
+    """
+
+    @property
+    def time_left(self) -> float:
+        return max(super().time_left, SHORTEST_NOTICE)
+
+    @property
+    def has_expired(self) -> bool:
+        return super().time_left <= 0
 
 
 class CtxviewApp(OrderedInput):
@@ -205,6 +223,18 @@ class CtxviewApp(OrderedInput):
             if found is not None and found.parent is None:
                 return
         await super().on_event(event)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self.post_message(Notify(Notice(message, title, severity, seconds, markup=markup)))
 
     def action_help_quit(self) -> None:
         """Say how to quit after Ctrl-C; the toolkit would name a key of its own."""
