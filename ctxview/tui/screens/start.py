@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,11 +13,11 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
-from ctxview.formats.registry import formats
 from ctxview.samples import sample_paths
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, shorten, show, width, wrap
+from ctxview.tui.drawing.start_list import columns_of, entry_lines, format_lines, heading
+from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, wrap
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.model.command_line import Command, CommandKind
 from ctxview.tui.model.reading_index import ItemId, ItemKind
@@ -38,8 +37,8 @@ from ctxview.tui.widgets.virtual_lines import Chooser
 
 TAGLINE = "See what your agent knows, what it was shown, and what it lost."
 ABOUT_CONTEXTS = (
-    "A context is all that a model is given for one answer: rules, memory, messages.",
-    "Its window is limited: parts are hidden, cut or lost. See which, when and why.",
+    "A context is all that a model is given to answer: rules, memory, messages.",
+    "Its window is limited: parts are hidden, cut, lost. See which, when and why.",
 )
 SECTIONS = ("Nearby", "At home", "Recent", "First steps", "Samples")
 
@@ -152,12 +151,12 @@ class StartScreen(ActionScreen[None]):
 
     def _rows(self, cells: int) -> list[_Row]:
         about = [line for text in ABOUT_CONTEXTS for line in wrap(show(text, "dim"), cells)]
-        rows = [*map(_Row, about), _Row(EMPTY), _Row(_heading("Found here:", self._remark))]
+        rows = [*map(_Row, about), _Row(EMPTY), _Row(heading("Found here:", self._remark))]
         group = ""
         for section in SECTIONS:
             entries = [each for each in self.entries if each.section == section]
             if entries and section != "Nearby":
-                rows += [_Row(EMPTY), _Row(_heading(section))]
+                rows += [_Row(EMPTY), _Row(heading(section))]
             for each in entries:
                 if each.group and each.group != group:
                     rows.append(_Row(show(f"  {each.group}", "label")))
@@ -167,27 +166,21 @@ class StartScreen(ActionScreen[None]):
 
     def _page(self, cells: int) -> Page:
         rows = self._rows(cells)
-        names = min(max(width(show(each.name)) + 2 * bool(each.group) for each in self.entries), cells // 3)
-        formats_ = max(width(show(each.format)) for each in self.entries) + 2
-        lines: list[Line] = []
-        for row in rows:
-            line = row.line
-            if (entry := row.entry) is not None:
-                indent = "    " if entry.group else "  "
-                name = pad(show(f"{indent}{shorten(entry.name, names)}", "strong"), names + 4)
-                kind = pad(show(entry.format, "rule"), formats_)
-                time = pad(show(_time_text(entry.time), "dim"), WHEN) if entry.section != "Samples" else ()
-                has_time = entry.time is not None
-                line = fit(join(name, kind, time if has_time else (), show(entry.about, "dim")), cells)
-            lines.append(line)
-        return Page.of([*lines, *_formats(cells)], [row.item for row in rows])
-
-
-WHEN = 14
-
-
-def _time_text(seconds: float | None) -> str:
-    return f"{datetime.fromtimestamp(seconds):%d %b %H:%M}" if seconds is not None else ""
+        columns = {
+            section: columns_of([each for each in self.entries if each.section == section], cells)
+            for section in SECTIONS
+        }
+        drawn: list[Sequence[Line]] = [
+            entry_lines(row.entry, columns[row.entry.section], cells) if row.entry else (row.line,)
+            for row in rows
+        ]
+        drawn += [(line,) for line in format_lines(cells)]
+        return Page(
+            len(drawn),
+            lambda row: drawn[row],
+            lambda row: rows[row].item if row < len(rows) else None,
+            [len(lines) for lines in drawn],
+        )
 
 
 class _Row(Struct, frozen=True):
@@ -252,21 +245,6 @@ def _key_line(keys: Sequence[tuple[str, str, str]], width: int) -> Line:
 
 def _item(entry: StartEntry) -> ItemId:
     return ItemId(ItemKind.WHOLE, f"{entry.section} {entry.name} {entry.paths}")
-
-
-def _heading(section: str, remark: str = "") -> Line:
-    return join(show(section, "title"), show(remark, "dim"), gap=" ")
-
-
-def _formats(cells: int) -> list[Line]:
-    """The formats that can be opened, for new users."""
-    lines: list[Line] = [EMPTY, show("What ctxview opens", "title")]
-    for spec in formats():
-        text = join(
-            pad(show(f"  {spec.name}", "rule"), 14), show(f"{spec.title}: {spec.recognised_by}", "dim")
-        )
-        lines += wrap(text, cells, " " * 14)
-    return lines
 
 
 ABOUT = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -158,6 +159,28 @@ async def test_more_sources_than_fit_are_counted(in_an_empty_folder: Path) -> No
         shutil.copytree(samples.samples_folder() / "snapshot" / "broken", in_an_empty_folder / f"a{number}")
     async with started() as pilot:
         assert "Found here: 10 (8 listed)" in screen_text(pilot)
+
+
+SESSION = "5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_names_formats_and_times_are_never_cut(in_an_empty_folder: Path, size: tuple[int, int]) -> None:
+    for sample in ("transcript/refund-day", "workspace/workspace-before", "session/coder"):
+        shutil.copytree(samples.samples_folder() / sample, in_an_empty_folder / "sample_sessions" / sample)
+    async with started(size) as pilot:
+        lines = screen_text(pilot).splitlines()
+    for name in ("workspace/workspace-before", SESSION, "agent-c1.jsonl", "reviewer / rev-parser"):
+        (line,) = [each for each in lines if name in each]
+        assert re.search(r"(workspace|transcript|session) +\d\d \w{3} \d\d:\d\d", line), line
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_descriptions_of_samples_have_a_second_row_when_they_are_long(size: tuple[int, int]) -> None:
+    async with started(size) as pilot:
+        text = " ".join(screen_text(pilot).replace("▐", " ").replace("▕", " ").split())
+        assert "what an agent remembers, forgets and loses" in text
+        assert "all samples to explore" in text
 
 
 async def test_nothing_is_listed_twice(in_an_empty_folder: Path) -> None:
