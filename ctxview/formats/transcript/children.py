@@ -74,7 +74,7 @@ def watched_beside(path: Path) -> tuple[Path, ...]:
 def memory_lines(path: Path) -> int | None:
     """Return the number of lines of the MEMORY.md that belongs to the project of a session."""
     try:
-        return read_beneath(path.parent, MEMORY_FILE, LARGEST_MEMORY).count(b"\n") + 1
+        return read_beneath(path.parent, MEMORY_FILE, LARGEST_MEMORY).removesuffix(b"\n").count(b"\n") + 1
     except ReadError:
         return None
 
@@ -87,6 +87,21 @@ def memory_files(path: Path) -> tuple[str, ...]:
     except OSError:
         return ()
     return tuple(sorted(name for name in names if name.endswith(".md")))
+
+
+def session_of(agent: Path) -> Path | None:
+    """Return the file of the session that a sub-agent's file belongs to, by its folder."""
+    parts = agent.parts
+    if SUBAGENTS not in parts:
+        return None
+    folder = Path(*parts[: len(parts) - 1 - parts[::-1].index(SUBAGENTS)])
+    return folder.with_name(f"{folder.name}.jsonl")
+
+
+def missing_session(path: Path) -> str | None:
+    """Return the name of the session of a sub-agent's file when it is not beside its folder."""
+    session = session_of(path) if is_agent(path.name) else None
+    return session.name if session is not None and not session.is_file() else None
 
 
 def is_agent(name: str) -> bool:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
 from ctxview.formats.transcript.accounting import ContextSizes, Estimator, account, estimator_of
-from ctxview.formats.transcript.children import TOOL_RESULTS
+from ctxview.formats.transcript.children import TOOL_RESULTS, missing_session
 from ctxview.formats.transcript.loading import LogHolder, context_of
 from ctxview.formats.transcript.model import (
     Absence,
@@ -78,6 +78,11 @@ class TranscriptFacts:
         """The request of this moment, where the file is made of request bodies."""
         requests = self.log.requests
         return requests[self.call.number - 1] if self.call is not None and requests else None
+
+    @property
+    def parent(self) -> str | None:
+        """The file of the session that this sub-agent belongs to, where that is not there."""
+        return missing_session(Path(self.log.file))
 
     @cached_property
     def context(self) -> LiveContext:

@@ -74,7 +74,8 @@ def _examined(line: HistoryLine, value: Record | None, longest: int) -> FoundRec
         problems.append(_problem(line, "TRF003", text))
     elif not whole:
         rescued = counted(len(found), "record") if found else "nothing"
-        text = f"the line is not JSON: {line.problem or 'unreadable'}; {rescued} could be recovered from it"
+        why = (line.problem or "unreadable").removeprefix("not JSON: ")
+        text = f"the line is not JSON: {why}; {rescued} could be recovered from it"
         problems.append(_problem(line, "TRF001", text))
     return FoundRecords(tuple(spans), tuple(problems))
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FoundAtHome
 from ctxview.files.reading import ReadError
-from ctxview.formats.transcript.children import HELPERS, SUBAGENTS
+from ctxview.formats.transcript.children import HELPERS, session_of
 from ctxview.formats.transcript.opencode.store import store_sessions, tree_sessions
 
 MOST_FILES: Final = 50_000
@@ -139,7 +139,7 @@ def _below(folder: Path, depth: int, room: list[int]) -> Iterator[SessionFile]:
             elif entry.is_file(follow_symlinks=False) and (child := _is_child(entry.name)) is not None:
                 status = entry.stat(follow_symlinks=False)
                 path = Path(entry.path)
-                parent = _parent(path) if child else None
+                parent = session_of(path) if child else None
                 yield SessionFile(path, status.st_size, status.st_mtime, child, parent)
         except OSError:
             continue
@@ -159,13 +159,3 @@ def _is_child(name: str) -> bool | None:
     if _AGENT.fullmatch(name):
         return True
     return False if _SESSION.fullmatch(name) or _ROLLOUT.fullmatch(name) else None
-
-
-def _parent(path: Path) -> Path | None:
-    """Return the file of the session that a sub-agent's file belongs to, by its folder."""
-    parts = path.parts
-    if SUBAGENTS not in parts:
-        return None
-    at = len(parts) - 1 - parts[::-1].index(SUBAGENTS)
-    folder = Path(*parts[:at])
-    return folder.with_name(f"{folder.name}.jsonl")

@@ -121,7 +121,7 @@ tokens sent=700 out=5
 
     (found,) = (each.message for each in findings_of(write(tmp_path, text)) if each.rule == "TRM001")
 
-    assert found.endswith(f"to {after or 'a size that is not known: no call follows'}")
+    assert f"to {after or 'a size that is not known: no call follows'}" in found
 
 
 def test_a_compaction_on_a_branch_that_was_left_has_no_size_of_another_branch(tmp_path: Path) -> None:
@@ -141,6 +141,94 @@ a4 assistant sent=5000 out=30 : Going on
     found = [each.message for each in findings_of(write(tmp_path, text)) if each.rule == "TRM001"]
 
     assert found == [
-        "compaction (auto) from 9,100 to a size that is not known: no call follows",
-        "compaction (auto) from 9,500 to 5,000",
+        "compaction (auto) from 9,100 to a size that is not known: no call follows; 3 rows replaced",
+        "compaction (auto) from 9,500 to 5,000; 2 rows replaced",
     ]
+
+
+FAILED_CALLS = "\n".join(f"e{at} assistant error=1 : API Error: 529" for at in range(5))
+TO_TASK = 'a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search"}'
+LEFT = """
+u1 user : Fix it
+a1 assistant sent=900 out=5 : Done
+u2 user : Now the docs
+u3 < a1 user : Now the changelog
+a3 assistant sent=950 out=5 : Done
+"""
+ROLLED_BACK = """
+meta
+user: One
+assistant: First
+tokens sent=900 out=5
+user: Delete it
+assistant: Deleted
+tokens sent=950 out=5
+rollback 1
+"""
+CUT = """
+u1 user : Fix it
+a1 assistant sent=900 out=5 : Done
+u2 user : Again
+b1 boundary pre=1000 kept=u2
+s1 < b1 summary : We fixed it
+a2 assistant sent=800 out=5 : Going on
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "rows", "wanted"),
+    [
+        (
+            "TRC016",
+            f"u1 user : Go\n{FAILED_CALLS}\na1 assistant sent=9 out=5 : Done",
+            "5 errors in a row: API Error: 529",
+        ),
+        ("TRC016", f"u1 user : Go\n{FAILED_CALLS[:-40]}\na1 assistant sent=9 out=5 : Done", None),
+        (
+            "TRA006",
+            f"u1 user : Go\n{TO_TASK}\nr1 result id=t1 error=1 : The user doesn't want to proceed",
+            None,
+        ),
+        (
+            "TRC003",
+            LEFT,
+            "1 row (about 5 tokens) from u2 on are on a branch that was left; u3 took its place",
+        ),
+        ("TRC018", ROLLED_BACK, "2 rows of 1 call (about 5 tokens) were rolled back: Delete it"),
+        ("TRM001", CUT, "compaction (auto) from 1,000 to 800; 2 rows replaced, 1 kept"),
+        ("TRM018", "u1 user : Go\nmemory/MEMORY.md = line*200", None),
+        (
+            "TRF001",
+            "u1 user : Go\n~{'type'\na1 assistant sent=9 out=5 : Done",
+            "the line is not JSON: column 2: a key needs double quotes, not single ones; "
+            "nothing could be recovered from it",
+        ),
+    ],
+)
+def test_what_a_rule_says(rule: str, rows: str, wanted: str | None, tmp_path: Path) -> None:
+    found = [each.message for each in findings_of(write(tmp_path, rows)) if each.rule == rule]
+    assert found == ([wanted] if wanted else [])
+
+
+def test_line_ends_of_another_system_are_one_finding(tmp_path: Path) -> None:
+    path = write(tmp_path, LEFT)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    found = [each for each in findings_of(path) if each.rule == "TRF004"]
+    assert [(each.origin.line, each.message) for each in found] == [
+        (1, "a carriage return skipped in 5 lines, first here")
+    ]
+
+
+def test_a_sub_agent_whose_session_is_not_there_says_so(tmp_path: Path) -> None:
+    agent = write(
+        tmp_path / "s1/subagents",
+        "u1 user side=1 : Go\na1 assistant side=1 sent=9 out=5 : Done",
+        "agent-x1.jsonl",
+    )
+
+    def found() -> list[str]:
+        return [each.message for each in findings_of(agent) if each.rule == "TRA003"]
+
+    assert found() == ["the session of this sub-agent, s1.jsonl, is not there"]
+    (tmp_path / "s1.jsonl").write_bytes(b"")
+    assert found() == []

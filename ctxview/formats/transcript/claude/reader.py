@@ -203,7 +203,8 @@ class ClaudeCodeReader:
             change.task = text(record(shown, "task"), "id") or (created[1] if created else None)
         if (child := self._children.get(call_id or "")) is not None:
             child.agent = text(shown, "agentId")
-            child.status = text(shown, "status") or ("failed" if part.error is not None else "completed")
+            failed = "refused" if part.mark is Mark.REFUSED else "failed"
+            child.status = text(shown, "status") or (failed if part.error is not None else "completed")
             child.tokens = number(shown, "totalTokens")
 
     def _take_assistant(self, value: Record, row: TranscriptRow, index: int) -> None:

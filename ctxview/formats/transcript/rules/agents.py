@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from ctxview.analysis.wording import counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
@@ -103,7 +104,7 @@ def answer_never_delivered(facts: TranscriptFacts) -> Iterator[Hit]:
 
 @rule("TRA003", name="agent-without-transcript", severity=Severity.INFO)
 def agent_without_transcript(facts: TranscriptFacts) -> Iterator[Hit]:
-    """The transcript of a sub-agent is not beside the session.
+    """The transcript of a sub-agent is not beside the session, or its session is not there.
 
     ## Why
     Its work cannot be looked at; only its answer is known.
@@ -130,6 +131,8 @@ def agent_without_transcript(facts: TranscriptFacts) -> Iterator[Hit]:
                 else f"agent-{child.agent}.jsonl is not beside the session"
             )
             yield Hit(facts.log.origin(child.row), text)
+    if facts.parent is not None:
+        yield Hit(facts.log.origin(0), f"the session of this sub-agent, {facts.parent}, is not there")
 
 
 @rule("TRA005", name="agent-cost", severity=Severity.INFO)
@@ -236,7 +239,7 @@ def helper_agents(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     helpers = [name for name in facts.beside if Path(name).name.startswith(HELPERS)]
     if helpers:
-        yield Hit(facts.log.origin(0), f"{len(helpers)} helper agents are not listed")
+        yield Hit(facts.log.origin(0), f"not listed: {counted(len(helpers), 'helper agent')}")
 
 
 @rule("TRA004", name="agent-nearly-full", severity=Severity.WARNING)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.findings import Effect, Hit, Severity, rule
@@ -85,10 +86,13 @@ def dead_branch(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     dead = facts.context.gone(Absence.DEAD)
     if dead:
-        size = sum(part.size for row in dead for part in facts.log.rows[row].parts)
         rows, first = counted(len(dead), "row"), facts.log.name(dead[0])
-        text = f"{rows} ({size:,} characters) from {first} on are on a branch that was left"
-        yield Hit(facts.log.origin(dead[0]), text)
+        text = f"{rows} ({_estimated(facts, dead)}) from {first} on are on a branch that was left"
+        over = facts.log.rows[dead[0]].parent
+        live = (row for row in facts.context.lineage if row > dead[0])
+        instead = next((row for row in live if facts.log.rows[row].parent == over), None)
+        end = f"; {facts.log.name(instead)} took its place" if instead is not None else ""
+        yield Hit(facts.log.origin(dead[0]), text + end)
 
 
 @rule("TRC004", name="beside-the-walk", severity=Severity.WARNING, effect=Effect.DROPPED)
@@ -268,9 +272,16 @@ def ends_in_errors(facts: TranscriptFacts) -> Iterator[Hit]:
         return
     row, text = errors[-1]
     last = max((call.last_row for call in facts.log.calls), default=-1)
-    run = sum(each > last for each, _ in errors)
-    if run:
-        yield Hit(facts.log.origin(row), f"the session ends in {counted(run, 'error')}: {text[:120]}")
+    at_end = sum(each > last for each, _ in errors)
+    if at_end:
+        yield Hit(facts.log.origin(row), f"the session ends in {counted(at_end, 'error')}: {text[:120]}")
+    runs: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    for error in errors[: len(errors) - at_end]:
+        runs[facts.log.calls_before(error[0])].append(error)
+    for run in runs.values():
+        if len(run) >= facts.profile.limits.errors_in_a_row:
+            row, text = run[-1]
+            yield Hit(facts.log.origin(row), f"{len(run)} errors in a row: {text[:120]}")
 
 
 @rule("TRC018", name="rolled-back", severity=Severity.INFO, effect=Effect.HIDDEN)
@@ -303,8 +314,10 @@ def rolled_back(facts: TranscriptFacts) -> Iterator[Hit]:
     if gone:
         rows = set(gone)
         calls = sum(call.row in rows for call in facts.log.calls)
-        text = f"{counted(len(gone), 'row')} of {counted(calls, 'call')} were rolled back"
-        yield Hit(facts.log.origin(gone[0]), text)
+        prompts = [facts.texts.text(part, 60) for part in facts.lost_prompts if part.row in rows]
+        named = f": {listed(prompts)}" if prompts else ""
+        size = f"{counted(len(gone), 'row')} of {counted(calls, 'call')} ({_estimated(facts, gone)})"
+        yield Hit(facts.log.origin(gone[0]), f"{size} were rolled back{named}")
 
 
 @rule("TRC020", name="usage-on-several-rows", severity=Severity.INFO)
@@ -338,3 +351,8 @@ def neighbours(facts: TranscriptFacts) -> Iterator[tuple[ModelCall, ModelCall]]:
     for call in calls:
         if call.previous is not None and call.row < end:
             yield calls[call.previous], call
+
+
+def _estimated(facts: TranscriptFacts, rows: Sequence[int]) -> str:
+    parts = (part for row in rows for part in facts.log.rows[row].parts)
+    return f"about {sum(map(facts.estimator.tokens, parts)):,} tokens"

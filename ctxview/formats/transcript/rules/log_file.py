@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
+from ctxview.analysis.wording import counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.model import LineProblem
 
 
 @rule("TRF001", name="bad-line", severity=Severity.WARNING, effect=Effect.DROPPED)
@@ -86,7 +89,13 @@ def skipped_bytes(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Reported for sessions of Claude Code.
     """
-    yield from _problems(facts, "TRF004")
+    kinds: dict[str, list[LineProblem]] = defaultdict(list)
+    for problem in facts.log.problems:
+        if problem.rule == "TRF004":
+            kinds[problem.message].append(problem)
+    for text, same in kinds.items():
+        more = f" in {len(same):,} lines, first here" if len(same) > 1 else ""
+        yield Hit(same[0].origin, text + more)
 
 
 @rule("TRF005", name="unknown-record", severity=Severity.INFO, effect=Effect.IGNORED)
@@ -107,7 +116,7 @@ def unknown_record(facts: TranscriptFacts) -> Iterator[Hit]:
     ctxview's own: nothing is left out in silence.
     """
     for sort, (count, first) in facts.log.unknown.items():
-        yield Hit(facts.log.origin(first), f"the type {sort} is not known: {count:,} records are ignored")
+        yield Hit(facts.log.origin(first), f"the type {sort} is not known: {counted(count, 'record')}")
 
 
 @rule("TRF006", name="no-messages", severity=Severity.ERROR)
@@ -127,7 +136,7 @@ def no_messages(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     rows = facts.log.rows
     if rows and not any(row.in_context for row in rows):
-        yield Hit(facts.log.origin(0), f"none of the {len(rows):,} rows is a message")
+        yield Hit(facts.log.origin(0), f"no message in {counted(len(rows), 'row')}")
 
 
 @rule("TRF007", name="unusable-record", severity=Severity.WARNING, effect=Effect.IGNORED)
@@ -208,7 +217,7 @@ def rows_of_another_session(facts: TranscriptFacts) -> Iterator[Hit]:
     if len(facts.log.sessions) > 1:
         own, *others = facts.log.sessions.most_common()
         count = sum(number for _, number in others)
-        yield Hit(facts.log.origin(0), f"{count:,} rows belong to other sessions than {own[0]}")
+        yield Hit(facts.log.origin(0), f"{counted(count, 'row')} of other sessions than {own[0]}")
 
 
 @rule("TRF011", name="no-unpacker", severity=Severity.INFO)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import counted
@@ -33,12 +34,16 @@ def compaction(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code and rollouts of Codex.
     """
+    gone, last = facts.context.gone(Absence.COMPACTED), 0
     for cut in facts.log.compactions:
         before, after = size_before(facts, cut), size_after(facts, cut)
         end = f"{after:,}" if after is not None else "a size that is not known: no call follows"
         start = f"{before:,}" if before is not None else "an unknown size"
-        text = f"compaction ({cut.trigger or 'unknown'}) from {start} to {end}"
+        replaced = counted(bisect_left(gone, cut.row) - bisect_left(gone, last), "row")
+        kept = f", {len(cut.kept)} kept" if cut.kept else ""
+        text = f"compaction ({cut.trigger or 'unknown'}) from {start} to {end}; {replaced} replaced{kept}"
         yield Hit(facts.log.origin(cut.row), text)
+        last = cut.row
 
 
 @rule("TRM002", name="lost-task", severity=Severity.WARNING, effect=Effect.DROPPED)
@@ -198,7 +203,7 @@ def close_compactions(facts: TranscriptFacts) -> Iterator[Hit]:
         turns += row.prompt and not row.side
         if at in cuts:
             if last is not None and turns - last <= facts.profile.limits.close_compactions:
-                yield Hit(facts.log.origin(at), f"two compactions within {turns - last} turns")
+                yield Hit(facts.log.origin(at), f"two compactions within {counted(turns - last, 'turn')}")
             last = turns
 
 
@@ -258,7 +263,7 @@ def tasks_in_progress(facts: TranscriptFacts) -> Iterator[Hit]:
         last = max(task.row for task in facts.tasks())
         calls = facts.log.calls_before(facts.end) - facts.log.calls_before(last)
         if calls > facts.profile.limits.idle_calls:
-            text = f"{counted(len(waiting), 'task')} wait and none is in progress since {calls} calls"
+            text = f"{counted(len(waiting), 'open task')}, and none in progress for {calls} calls"
             yield Hit(facts.log.origin(last), text)
 
 
