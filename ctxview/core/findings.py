@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
+from ctxview.core.pauses import give_way
 
 
 class Severity(StrEnum):
@@ -134,6 +135,7 @@ def rule(id: str, *, name: str, severity: Severity, effect: Effect = Effect.NONE
 def run(rules: Sequence[Rule], *subject: Any) -> Iterator[Finding]:
     """Yield the findings of `rules` about `subject`, in the order of the rules."""
     for each in rules:
+        give_way()
         for hit in each.check(*subject):
             yield finding_of(each, hit)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import ParamSpec, TypeAlias, TypeVar
 
 from textual.message import Message
 
+from ctxview.core.pauses import giving_way
 from ctxview.tui.model.jobs import Job
 
 QUIET = 0.1
@@ -63,11 +64,20 @@ class UserPriority:
 
     def give_way(self, cancelled: Callable[[], bool]) -> None:
         """Return when no person waits for something else, or when cancelled."""
-        if not self._waiting and monotonic() >= self._until:
-            return
-        with self._changed:
-            while not cancelled() and (self._waiting or monotonic() < self._until):
-                self._changed.wait(CHECK_EVERY)
+        self._pause(lambda: not cancelled() and (self._waiting > 0 or monotonic() < self._until))
+
+    def give_way_to_keys(self, cancelled: Callable[[], bool]) -> None:
+        """Return a moment after the last key, and when all is painted, or when cancelled.
+
+        For a computation that may hold a lock: the work that a person waits for may need it.
+        """
+        self._pause(lambda: not cancelled() and monotonic() < self._until)
+
+    def _pause(self, is_due: Callable[[], bool]) -> None:
+        if is_due():
+            with self._changed:
+                while is_due():
+                    self._changed.wait(CHECK_EVERY)
 
 
 Post: TypeAlias = Callable[[Message], object]
@@ -121,6 +131,7 @@ class RunningJob:
         self._priority = priority
         self._stop = Event()
         self._reported = monotonic()
+        self._has_result = False
 
     def stop(self) -> None:
         self._stop.set()
@@ -135,6 +146,11 @@ class RunningJob:
             self._priority.give_way(self._stop.is_set)
         return self.stopped
 
+    def _give_way(self) -> None:
+        """Pause inside a computation, unless it is what has to be painted first."""
+        if not self.job.paints or self._has_result:
+            self._priority.give_way_to_keys(self._stop.is_set)
+
     def report(self, done: int, total: int, what: str) -> None:
         now = monotonic()
         if now - self._reported >= REPORT_EVERY and not self.stopped:
@@ -142,6 +158,7 @@ class RunningJob:
             self._post(JobProgress(self.job, progress_text(done, total, what)))
 
     def partial(self, result: object) -> None:
+        self._has_result = True
         if not self.stopped:
             self._post(JobFinished(self.job, result, final=False))
 
@@ -150,7 +167,7 @@ class RunningJob:
         if self.stopped:
             return
         try:
-            with self._priority.foreground() if self.job.foreground else nullcontext():
+            with self._priority.foreground() if self.job.foreground else giving_way(self._give_way):
                 result = self.job.run(self)
         except Exception as error:  # noqa: BLE001 - any error of a job is shown, and the others go on
             result = error

@@ -6,9 +6,11 @@ That some are not shown is a row of what is missing and a finding.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from ctxview.core.origin import Origin
+from ctxview.core.pauses import give_way
 from ctxview.formats.envelope.model import EnvelopeRecords, Record, RecordReference
 from ctxview.formats.envelope.vocabulary import RecordKind
 
@@ -29,6 +31,8 @@ def left_out(records: EnvelopeRecords) -> Iterator[tuple[Origin, str]]:
         yield first.origin(), f"only {MOST_REFS:,} of {count:,} references are shown, problems first"
 
 
+# The references, the gaps and the findings need them, one after the other.
+@lru_cache(maxsize=4)
 def references_by_target(
     records: EnvelopeRecords,
 ) -> Mapping[Hashable, tuple[Record | None, Sequence[RecordReference]]]:
@@ -42,7 +46,7 @@ def references_by_target(
         if record.id:
             by_name.setdefault(record.id, record)
     found: dict[Hashable, tuple[Record | None, list[RecordReference]]] = {}
-    for reference in (each for record in records.records for each in record.references):
+    for reference in _references(records):
         if any((kind, reference.id) in later for kind in reference.leads_to):
             continue
         # A field for any kind finds any record.
@@ -51,6 +55,12 @@ def references_by_target(
         key = target if target is not None else (leads_to or reference_field(reference), reference.id)
         found.setdefault(key, (target, []))[1].append(reference)
     return found
+
+
+def _references(records: EnvelopeRecords) -> Iterator[RecordReference]:
+    for record in records.records:
+        give_way()
+        yield from record.references
 
 
 def orphans(records: EnvelopeRecords) -> list[Record]:

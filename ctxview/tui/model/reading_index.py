@@ -21,6 +21,7 @@ from ctxview.core.findings import Finding, worst_first
 from ctxview.core.flow import FlowIndex, FlowNode
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
+from ctxview.core.pauses import give_way
 from ctxview.core.state import Block, Budget, ContextState, Gap, Ref, Todo, TodoItem
 from ctxview.core.transcript import Row, Transcript
 from ctxview.files.reading import ReadError
@@ -85,6 +86,7 @@ class ReadingIndex:
         self._about: dict[ItemId, list[ItemId]] = defaultdict(list)
         self._subject: dict[ItemId, ItemId] = {}
         for item in self.findings:
+            give_way()
             origin = self.finding(item).origin
             around = self._origins.items_at(origin) or [*self._message_at(origin)]
             if around:
@@ -113,6 +115,10 @@ class ReadingIndex:
         from ctxview.tui.model.reference_graph import ReferenceGraph
 
         return ReferenceGraph(self)
+
+    def prepare(self) -> None:
+        """Build the reference graph now, in a job, so that it is there when a person asks for it."""
+        assert self.graph is not None
 
     def node(self, id_: str) -> ItemId:
         """The id of the flow node `id_`."""

@@ -35,6 +35,7 @@ from ctxview.tui.widgets.strips import content
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
+    from ctxview.tui.job_runner import UserPriority
     from ctxview.tui.widgets.bars import InputLine
 
 
@@ -54,6 +55,7 @@ def bindings(known: Container[str] = ACTIONS_BY_ID) -> list[Binding]:
 Result = TypeVar("Result")
 PACKAGE = "ctxview.tui.actions"
 OWN_KEYS = f"{PACKAGE}.own_keys"
+REFERENCES = "ctxview.tui.screens.references"
 
 
 class DismissOnce(Screen[Result]):
@@ -234,8 +236,16 @@ def find_action(name: str) -> Callable[[Screen[Result]], object]:
 
 
 @cache
-def import_ahead() -> None:
+def import_ahead(priority: UserPriority) -> None:
     """Import all panes and actions in a thread, once, so that the first key does not wait for them."""
     actions = [f"{PACKAGE}.{name}" for name in dict.fromkeys(ACTION_MODULES.values())]
-    names = [*actions, *map(module_of, Pane)]
-    Thread(target=lambda: [*map(import_module, names)], name="import ahead", daemon=True).start()
+    names = [*actions, *map(module_of, Pane), REFERENCES]
+    # The review needs by far the most, and a key waits for the import that is under way.
+    names.sort(key=lambda name: name in (OWN_KEYS, module_of(Pane.REVIEW)))
+
+    def import_all() -> None:
+        for name in names:
+            priority.give_way_to_keys(lambda: False)
+            import_module(name)
+
+    Thread(target=import_all, name="import ahead", daemon=True).start()

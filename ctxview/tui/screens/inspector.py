@@ -174,7 +174,7 @@ class InspectorScreen(InspectorPage):
     def _painted(self) -> None:
         if self.view is not None or self.model.problem is not None:
             self.jobs.priority.painted()
-            import_ahead()
+            import_ahead(self.jobs.priority)
 
     def _sleep(self, timer: str) -> None:
         if (running := self._timers_by_name.pop(timer, None)) is not None:

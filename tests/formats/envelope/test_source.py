@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.flow import Flow
+from ctxview.core.pauses import giving_way
 from ctxview.core.state import ContextState
 from ctxview.files.reading import ReadError, read_beneath
 from ctxview.formats import Lens, OpenError, Source, detect, discover, open_source, peek
@@ -357,6 +359,19 @@ def test_a_hurried_reading_of_many_records_has_no_findings_yet(
     assert replace(first.state, refs=last.state.refs, flow=last.state.flow) == last.state
     assert last.judged
     assert last.findings
+
+
+def test_a_reading_gives_way_between_its_records(tmp_path: Path) -> None:
+    records = [b.item(f"i{number}", f"content {number}") for number in range(200)]
+    source = opened(b.write(tmp_path, b.as_array([*b.turn(), *records])))
+    pauses = count()
+    with giving_way(lambda: next(pauses)):
+        source.findings(LENS)
+        judged = next(pauses)
+        source.reading(0, LENS)
+        built = next(pauses) - judged
+    assert judged > len(records)
+    assert built > len(records)
 
 
 def test_a_custom_profile_sets_other_limits(tmp_path: Path) -> None:

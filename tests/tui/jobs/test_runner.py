@@ -10,6 +10,7 @@ from typing import ClassVar
 import pytest
 from textual.message import Message
 
+from ctxview.core.pauses import give_way
 from ctxview.tui import job_runner as runner
 from ctxview.tui.job_runner import JobFinished, JobRunner, UserPriority
 from ctxview.tui.model.jobs import Job, JobControl
@@ -143,6 +144,26 @@ class Patient(Job, frozen=True, eq=False):
         return "went on"
 
 
+class Computing(Job, frozen=True, eq=False):
+    """A job that gives way inside a computation, and notes when it went on."""
+
+    group: ClassVar[str] = "computing"
+    continued: Event
+    shown: bool = False
+    """Whether it reports a result first."""
+
+    def run(self, control: JobControl) -> object:
+        if self.shown:
+            control.partial("begun")
+        give_way()
+        self.continued.set()
+        return "computed"
+
+
+class PaintedFirst(Computing, frozen=True, eq=False):
+    paints: ClassVar[bool] = True
+
+
 class Bench:
     """A runner without an app: messages are put into a queue."""
 
@@ -240,6 +261,39 @@ def test_background_work_waits_until_a_reading_is_painted(bench: Bench) -> None:
     assert not continued.wait(0.1)
     bench.runner.priority.painted()
     assert continued.wait(10)
+
+
+def test_a_computation_pauses_while_a_person_waits_for_a_paint(bench: Bench) -> None:
+    continued = Event()
+    bench.runner.priority.paint_first()
+    bench.runner.start(Computing(continued))
+    assert not continued.wait(0.1)
+    bench.runner.priority.painted()
+    assert continued.wait(10)
+
+
+def test_a_computation_does_not_wait_for_the_paint_of_its_own_result(bench: Bench) -> None:
+    continued = Event()
+    bench.runner.start(PaintedFirst(continued))
+    assert bench.results(1) == [("computed", True)]
+
+
+def test_a_computation_pauses_once_its_first_result_can_be_painted(bench: Bench) -> None:
+    continued = Event()
+    bench.runner.start(PaintedFirst(continued, shown=True))
+    assert bench.results(1) == [("begun", False)]
+    assert not continued.wait(0.1)
+    bench.runner.priority.painted()
+    assert continued.wait(10)
+
+
+def test_a_computation_does_not_wait_for_a_foreground_job_that_may_need_its_lock(bench: Bench) -> None:
+    gate, continued = Event(), Event()
+    bench.runner.start(First(gate))
+    assert bench.results(1) == [("begun", False)]
+    bench.runner.start(Computing(continued))
+    assert continued.wait(10)
+    gate.set()
 
 
 def test_closing_cancels_jobs_that_run_and_that_wait_for_a_thread(bench: Bench) -> None:

@@ -102,6 +102,13 @@ def test_an_estimate_is_shown_before_the_exact_count() -> None:
     assert driver.has(CountFindings)
 
 
+def test_a_reading_comes_with_its_reference_graph() -> None:
+    job = ModelDriver(night()).job(ReadRevision)
+    ready = job.run(FakeControl())
+    assert ready is not None
+    assert "graph" in vars(ready.index)
+
+
 def test_a_reading_that_arrives_late_is_dropped() -> None:
     driver = ModelDriver(night())
     late = driver.job(ReadRevision)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ctxview.analysis.text_copies import ANYWHERE
 from ctxview.analysis.wording import excerpt, listed
 from ctxview.core.findings import Effect, Finding, Hit, Severity, rule
+from ctxview.core.pauses import give_way
 from ctxview.files.strict_json.values import all_values
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.profile import Profile
@@ -198,6 +199,7 @@ def redacted_text_returns(records: EnvelopeRecords, profile: Profile) -> Iterato
     withheld = WithheldContent((file, prefix, each) for (file, prefix), each in documents.items())
     reported: set[tuple[str, str]] = set()
     for record in records.records if withheld else ():
+        give_way()
         for path, words in member_strings(record.value):
             place = record.file, record.at(*path)
             copies = [each for each in withheld.copies(words) if each[1] - each[0] >= ANYWHERE]

@@ -19,6 +19,7 @@ from ctxview.core.findings import Finding, worst_first
 from ctxview.core.flow import Flow
 from ctxview.core.lazy import LazySequence
 from ctxview.core.origin import Origin
+from ctxview.core.pauses import give_way
 from ctxview.core.state import (
     CompactionRecord,
     ContextState,
@@ -119,6 +120,7 @@ def _masked(value: object, withheld: WithheldContent) -> object:
     if isinstance(value, Origin):
         return withheld.origin(value)
     if isinstance(value, Form):
+        give_way()
         form = value
         # The fields are masked when they are first read.
         fields = LazySequence(lambda: [_field(each, form.file, withheld) for each in form.fields])

@@ -14,6 +14,7 @@ from ctxview.analysis.rfc3339 import time_sort_key
 from ctxview.analysis.wording import counted, listed
 from ctxview.core.flow import Flow, FlowLink, FlowNode, FlowStage
 from ctxview.core.lazy import LazyText
+from ctxview.core.pauses import give_way
 from ctxview.core.state import Tier
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.outcomes import injections_by_assembly, items_by_block, outcome_key
@@ -66,6 +67,7 @@ class _Flow:
         yield FlowStage(EVIDENCE, tuple(self._evidence()))
 
     def _node(self, record: Record) -> FlowNode:
+        give_way()
         inputs = self._inputs
         label, text = detail(inputs, record), LazyText(lambda: node_text(inputs, record))
         return FlowNode(

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from ctxview.analysis.tokens import byte_size
 from ctxview.core.origin import Origin
+from ctxview.core.pauses import give_way
 from ctxview.core.state import Ref, RefStatus
 from ctxview.formats.envelope.caps import MOST_REFS, orphans, reference_field, references_by_target
 from ctxview.formats.envelope.model import Record, RecordReference
@@ -48,6 +49,7 @@ class _Refs:
 
     def of_references(self) -> Iterator[Ref]:
         for record, references in references_by_target(self._records).values():
+            give_way()
             first = references[0]
             file = None if first.leads_to else self._inputs.siblings.find(first.id)
             if record is not None:

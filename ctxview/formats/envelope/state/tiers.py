@@ -10,6 +10,7 @@ from ctxview.analysis.wording import listed
 from ctxview.core.fields import Move
 from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
+from ctxview.core.pauses import give_way
 from ctxview.core.state import Block, Reach, Tier
 from ctxview.formats.envelope.editing.forms import moves_by_item, new_note_form
 from ctxview.formats.envelope.model import Record, text
@@ -85,6 +86,7 @@ class _SharedInputs(Struct, frozen=True):
 def _block(
     inputs: EnvelopeStateInputs, outcome: Outcome, record: Record | None, shared: _SharedInputs
 ) -> Block:
+    give_way()
     is_duplicate = record is not None and outcome.item is not record
     visible = None if is_duplicate else _is_visible(inputs, outcome)
     tokens, counted = inputs.tokens(record) if record is not None else (None, False)

@@ -102,13 +102,17 @@ class ReadRevision(Job, frozen=True, eq=False):
         source, key, lens = self.source, self.key, self.key.lens(rough=True)
         for hurry in (Hurry.LINKS, Hurry.FINDINGS) if self.quick and not key.is_estimate else ():
             rough = source.reading(key.revision, replace(lens, hurry=hurry), self.overlay)
-            control.partial(ReadingReady(ReadingIndex(rough), final=False))
+            index = ReadingIndex(rough)
+            if hurry < Hurry.LINKS:
+                index.prepare()
+            control.partial(ReadingReady(index, final=False))
             if control.cancelled:
                 return None
             if rough.linked:
                 break
-        exact = source.reading(key.revision, key.lens(), self.overlay)
-        return ReadingReady(ReadingIndex(exact), final=True)
+        index = ReadingIndex(source.reading(key.revision, key.lens(), self.overlay))
+        index.prepare()
+        return ReadingReady(index, final=True)
 
 
 Side: TypeAlias = tuple[int, Mapping[str, bytes]]
