@@ -53,11 +53,14 @@ _LATE_WRITE: Final = (
 )
 _LATE_BYTES: Final = "another program appended {:,} bytes while the file was saved; they were added to it"
 _STILL_OPEN: Final = "a program still has the previous file open, and what it writes from now on is "
+_MAY_BE_OPEN: Final = "a program may still have the previous file open; what it writes from now on is "
 
 _STEP: Final = 0.05
 _QUIET: Final = 0.2
 _LONGEST: Final = 2.0
 """Seconds: between two looks at the replaced file, without a write until it is quiet, and at most."""
+_RECENT: Final = 10.0
+"""Seconds in which a change of the file means that a program is at work, where the system cannot tell."""
 
 _Identity: TypeAlias = tuple[int, int]
 
@@ -129,6 +132,7 @@ class _Save:
         self._copies = UndoCopies(path)
         self._warnings: list[str] = []
         self._is_busy = False
+        self._is_in_use = False
         # Files are recognised by their inode, whose number another file may get as soon as the last name and
         # descriptor of this one are gone. So each file to recognise later stays open until the end.
         self._pinned: list[int] = []
@@ -191,6 +195,7 @@ class _Save:
             if status.st_nlink > 1:
                 names = f"the file has {status.st_nlink} names (hard links)"
                 raise SaveRefused(f"{names}, and saving would change only one")
+            self._is_in_use = time.time() - status.st_mtime < _RECENT
             if not os.access(self._name, os.W_OK, dir_fd=self._directory):
                 raise SaveRefused("the file is write-protected")
         except BaseException:
@@ -271,8 +276,8 @@ class _Save:
             backup = self._copies.adopt(self._directory, self._beside)
             if late.startswith(self._new):
                 self._append(late[len(self._new) :])
-            if self._may_have_writer(written):
-                self._warnings.append(f"{_STILL_OPEN}in {backup}")
+            if (open_note := self._open_note(written)) is not None:
+                self._warnings.append(f"{open_note}in {backup}")
         finally:
             close(written)
 
@@ -301,9 +306,12 @@ class _Save:
             waited, quiet, before = waited + _STEP, quiet + _STEP if same else 0.0, now
         self._is_busy = waited >= _LONGEST
 
-    def _may_have_writer(self, held: int) -> bool:
+    def _open_note(self, held: int) -> str | None:
+        """Say that a program has, or may have, a file open that lost its name."""
         has_writer = system_calls.has_writer(held)
-        return self._is_busy if has_writer is None else has_writer
+        if has_writer or (has_writer is None and self._is_busy):
+            return _STILL_OPEN
+        return _MAY_BE_OPEN if has_writer is None and self._is_in_use else None
 
     def _finished(self, held: int, ours: _Identity, backup: Path) -> SavedFile:
         """Finish a save that has succeeded: any problem from here on is a warning, not an error."""
@@ -324,10 +332,10 @@ class _Save:
                     self._warnings.append(_LATE_WRITE)
                 if not is_copy:
                     backup = self._copies.add(late)
-            if self._may_have_writer(held):
+            if (open_note := self._open_note(held)) is not None:
                 place = backup if is_copy else self._path.with_name(self._beside)
                 kept = is_copy or self._is_beside()
-                self._warnings.append(_STILL_OPEN + (f"in {place}" if kept else "lost"))
+                self._warnings.append(open_note + (f"in {place}" if kept else "lost"))
             self._copies.prune(keep=backup)
         except OSError as error:
             self._warnings.append(f"the file was saved, but a later step failed: {error.strerror or error}")

@@ -391,6 +391,19 @@ def test_the_wait_for_a_program_that_never_stops_writing_ends(file: Path) -> Non
         assert saved.backup.read_bytes().endswith(b"after\n")
 
 
+@pytest.mark.parametrize("was_idle", [False, True])
+def test_where_the_system_cannot_tell_a_file_in_use_may_still_be_open(
+    file: Path, save_method: str, was_idle: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(system_calls, "has_writer", lambda _: None)
+    if was_idle:
+        os.utime(file, (0, 0))
+
+    saved = save(file, NEW, OLD, Late().wait)
+
+    assert ("may still have the previous file open" in (saved.warning or "")) is not was_idle
+
+
 def test_a_copy_that_a_program_still_writes_into_is_not_deleted(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
