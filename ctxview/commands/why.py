@@ -11,7 +11,9 @@ from ctxview.commands.arguments import add_reading_arguments, lens_from, open_wh
 def configure(parser: ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a file, session or folder")
     parser.add_argument(
-        "name", metavar="NAME", help="the id of a block, words of its text, or the name of its file"
+        "name",
+        metavar="NAME",
+        help="a block by id, file or words of its text; a reference, gap or todo item",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_reading_arguments(parser)

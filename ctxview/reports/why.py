@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ctxview.analysis.revisions.facts import KnownRevisions, near_names
-from ctxview.analysis.revisions.why import Why, WhyStep
+from ctxview.analysis.revisions.why_answer import Why, WhyStep
 from ctxview.analysis.wording import excerpt, quoted
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.visible_text import visible

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from ctxview.analysis.diff.compaction import with_losses
 from ctxview.analysis.diff.model import Change, ChangeGroup, ChangeKind, Delta, VisibilityWord
-from ctxview.analysis.diff.values import canonical, delta, field_deltas, paired
+from ctxview.analysis.diff.values import canonical, delta, field_deltas, is_same_but_cut, paired
 from ctxview.core.fields import Field, Owner
 from ctxview.core.figures import Limit
 from ctxview.core.origin import JsonValue
@@ -151,6 +151,8 @@ def _deltas(old: Block, new: Block) -> Iterator[Delta]:
     left, right = dict(_values(old)), dict(_values(new))
     for name in {**left, **right}:
         before, after = left.get(name), right.get(name)
+        if name == "text" and is_same_but_cut(old.text, new.text):
+            continue
         # A form may have the state under the format's own name, which says more.
         if not (in_form and name == "state") and (found := delta(name, before, after, _owner_in(new, name))):
             yield found

@@ -45,6 +45,12 @@ def same_text(left: str, right: str) -> bool:
     return values is not None and (others := _json_lines(right)) is not None and same_value(values, others)
 
 
+def is_same_but_cut(left: str, right: str) -> bool:
+    """Whether one text is the beginning of the other and ends with `…`: only that much of it is kept."""
+    short, long = sorted((left, right), key=len)
+    return short.endswith("…") and len(short) > 1 and long.startswith(short[:-1])
+
+
 def meaning_of(text: str) -> str:
     """A digest that is equal for all texts that `same_text` calls equal."""
     import hashlib  # it loads OpenSSL, which the first screen does not need

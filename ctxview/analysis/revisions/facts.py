@@ -29,6 +29,7 @@ MOST_TEXT = 48_000_000
 _MOST_NEAR = 3
 _MOST_HELD = 5
 _SHORTEST_WORDS = 4
+"""Bytes of the shortest text that is searched for; two Chinese characters have six."""
 
 T = TypeVar("T")
 BlockKey: TypeAlias = tuple[str, str]
@@ -192,7 +193,14 @@ class KnownRevisions(Struct, frozen=True, eq=False, dict=True):
         return back, tuple(key for key in facts.removed if key not in back)
 
 
-def find_blocks(known: KnownRevisions, name: str) -> list[BlockKey]:
+class FoundBlocks(NamedTuple):
+    """The blocks that a name means, all tiers of each id, and how many more ids it may mean."""
+
+    keys: tuple[BlockKey, ...]
+    more: int = 0
+
+
+def find_blocks(known: KnownRevisions, name: str) -> FoundBlocks:
     """The blocks with that id in any revision; else without regard to case, else those that end with it.
 
     Formats without ids of their own make them of the text, so words of it or the name of the file will do.
@@ -204,11 +212,13 @@ def find_blocks(known: KnownRevisions, name: str) -> list[BlockKey]:
     exact = [key for key in every if key[1] == word]
     alike = exact or [key for key in every if key[1].casefold() == folded]
     alike = alike or [key for key in every if key[1].casefold().endswith(ends)]
-    if alike or len(folded) < _SHORTEST_WORDS:
-        return alike if folded else []
+    if alike or len(folded.encode()) < _SHORTEST_WORDS:
+        return FoundBlocks(tuple(alike) if folded else ())
     held = [key for key, block in every.items() if folded in " ".join(block.text.split()).casefold()]
     held = held or [key for key, block in every.items() if block.origin.file.casefold().endswith(ends[1])]
-    return held[-_MOST_HELD:]
+    ids = list(dict.fromkeys(key[1] for key in held))
+    kept = frozenset(ids[-_MOST_HELD:])
+    return FoundBlocks(tuple(key for key in every if key[1] in kept), len(ids) - len(kept))
 
 
 def near_names(known: KnownRevisions, name: str) -> tuple[str, ...]:

@@ -3,84 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from ctxview.analysis.diff.values import is_same_but_cut
 from ctxview.analysis.revisions.facts import BlockKey, KnownRevisions, PastBlock, RevisionFacts, find_blocks
 from ctxview.analysis.revisions.reasons import group_text
+from ctxview.analysis.revisions.why_answer import (
+    LifePoint,
+    Sign,
+    Why,
+    WhySource,
+    WhyStatus,
+    WhyStep,
+    since_words,
+    span_words,
+)
+from ctxview.analysis.revisions.why_item import explain_items
 from ctxview.analysis.revisions.window import main_budget, stage_of
-from ctxview.analysis.wording import excerpt
+from ctxview.analysis.wording import counted, excerpt
 from ctxview.core.figures import Reason
 from ctxview.core.findings import Effect, Finding
 from ctxview.core.origin import Origin
 
-Sign = Literal["+", "●", "~", "○", "−", "?", "·"]
-"""Written, shown, changed, stored but not shown, gone, stored (shown or not is unknown), not there yet."""
-WhyStatus = Literal["shown", "hidden", "stored", "gone", "written"]
-
 _ERASING = (Effect.WIPED, Effect.DELETED, Effect.DROPPED)
 
 
-class WhyStep(Struct, frozen=True):
-    """One event in the life of a block; `first` and `last` are the revisions it lasted."""
-
-    sign: Sign
-    first: int
-    last: int
-    place: str
-    text: str
-    origin: Origin | None = None
-    cause: int = 0
-    """The number of the cause, from 1; 0 for a step that is none."""
-    rule: str | None = None
-    reason: Reason | None = None
-
-
-class LifePoint(Struct, frozen=True):
-    """The block at one whole state: its sign, and the figure that decided."""
-
-    number: int
-    sign: Sign
-    value: float | None = None
-    is_broken: bool = False
-    """Whether the value is beyond its limit."""
-
-
-class Why(Struct, frozen=True):
-    """The answer for one block. `steps` has the oldest first; `life` has one point per whole state."""
-
-    name: str
-    tier: str
-    status: WhyStatus
-    sentence: str
-    steps: tuple[WhyStep, ...]
-    life: tuple[LifePoint, ...]
-    block: PastBlock
-    """The block as it was last seen."""
-    last_shown: int | None = None
-    since: int | None = None
-    """The revision from which on the status holds."""
-    figure: str | None = None
-    limit: float | None = None
-    note: str = ""
-    """What became of the blocks that left with it."""
-    sources: tuple[WhySource, ...] = ()
-
-
-class WhySource(Struct, frozen=True):
-    """What a block refers to, such as the raw entry behind a line; the origin is known for blocks."""
-
-    name: str
-    text: str
-    origin: Origin | None
-
-
 def explain(known: KnownRevisions, name: str) -> tuple[Why, ...]:
-    """Return the life of every block with that name; one answer for each copy that existed beside another."""
-    keys = find_blocks(known, name)
-    return tuple(_explain(known, own) for own in _lives(known, keys))
+    """Return the life of every block with that name; one answer for each copy that existed beside another.
+
+    Without such a block, that of references, gaps and todo items with the name.
+    """
+    found = find_blocks(known, name)
+    answers = [_explain(known, own) for own in _lives(known, found.keys)]
+    if found.more:
+        more = f"{counted(found.more, 'more block')} {'matches' if found.more == 1 else 'match'}."
+        note = f"{answers[-1].note} {more}".lstrip()
+        answers[-1] = replace(answers[-1], note=note)
+    return tuple(answers) or explain_items(known, name)
 
 
 def _lives(known: KnownRevisions, keys: Sequence[BlockKey]) -> Iterator[tuple[BlockKey, ...]]:
@@ -224,14 +184,7 @@ class _Life:
         self._is_new = True
 
     def _span(self, first: int, last: int) -> str:
-        one, other = self._known.names[first], self._known.names[last]
-        if first == last:
-            return one.name.removeprefix("the ")
-        head, _, start = one.name.rpartition(" ")
-        tail, _, end = other.name.rpartition(" ")
-        if head == tail and start.isdigit() and end.isdigit():
-            return f"{head}s {start} to {end}"
-        return f"{one.name} to {other.name}"
+        return span_words(self._known.names[first].name, self._known.names[last].name)
 
     def answer(self) -> Why:
         last, points = self._last, self._points
@@ -271,7 +224,7 @@ class _Life:
 
     def _sentence(self, status: WhyStatus, since: int | None, shown: Sequence[int], last: PastBlock) -> str:
         name = excerpt(last.id, 60)
-        from_then = f" since {self._called(since)}" if since is not None else ""
+        from_then = since_words(self._called(since)) if since is not None else ""
         if since is not None and since == self._points[0].number:
             from_then = " in all revisions" if len(self._points) > 1 else ""
         unknown = any(each.sign == "?" for each in self._points)
@@ -337,7 +290,7 @@ def _changes(before: PastBlock, after: PastBlock) -> Iterator[str]:
     for name in {**old, **new}:
         if old.get(name) != new.get(name):
             yield f"{name} {_figure(old.get(name))} → {_figure(new.get(name))}"
-    if before.text != after.text:
+    if before.text != after.text and not is_same_but_cut(before.text, after.text):
         yield "text rewritten"
     if before.type != after.type:
         yield f"type {before.type or 'none'} → {after.type or 'none'}"

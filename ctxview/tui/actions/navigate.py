@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from ctxview.core.flow import FlowNode
-from ctxview.core.state import Gap, Ref
+from ctxview.core.state import Block, Gap, Ref, TodoItem
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.text import Line, Span, join, show
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
@@ -182,30 +182,34 @@ def previous_pane(screen: InspectorScreen) -> None:
 
 
 async def go_to_pane(screen: InspectorScreen, pane: Pane) -> None:
-    block = _block_behind(screen)
-    if pane is Pane.WHY and (screen.model.shown.front is pane or block is None):
+    name = _name_behind(screen)
+    if pane is Pane.WHY and (screen.model.shown.front is pane or not name):
         await _ask_why(screen)
     elif pane.absent and pane not in screen.model.shown.tabs(screen.view):
         screen.say(pane.absent)
     else:
         screen.show_pane(pane)
-        if isinstance(screen.front, WhyPane) and block is not None:
-            screen.front.ask(block.name)
+        if isinstance(screen.front, WhyPane) and name:
+            screen.front.ask(name)
 
 
-def _block_behind(screen: InspectorScreen) -> ItemId | None:
-    """The block that the selected item is, or is about: a finding, a gap or a reference names one."""
+def _name_behind(screen: InspectorScreen) -> str:
+    """The name of the block that the selected item is or is about, else of the item; empty without one."""
     item, index = screen.selected, screen.view.index if screen.view is not None else None
     if item is None or index is None:
-        return None
+        return ""
     if item.kind is ItemKind.FINDING:
         item = index.subject(item) or item
-    value = index.value(item)
-    names = (*value.blocks, value.id) if isinstance(value, Gap) else ()
-    names = value.used_by if isinstance(value, Ref) else names
-    if item.kind is ItemKind.BLOCK:
-        return item
-    return next((found for name in names if (found := index.block_named(name)) is not None), None)
+    match index.value(item):
+        case Block(id=name) | TodoItem(title=name):
+            return name
+        case Gap() as gap:
+            names: tuple[str, ...] = (*gap.blocks, gap.id)
+        case Ref() as ref:
+            names = (*ref.used_by, ref.id)
+        case _:
+            return ""
+    return next((name for name in names if index.block_named(name) is not None), names[-1])
 
 
 async def _ask_why(screen: InspectorScreen) -> None:
@@ -219,7 +223,7 @@ async def _ask_why(screen: InspectorScreen) -> None:
         screen.area.focus_front()
 
     pane = screen.area.get(WhyPane)
-    hint = show("the id of a block, of any revision", "dim")
+    hint = show("a name, or words of a text, of any revision", "dim")
     await screen.ask(InputLine(show(" why ", "key"), pane.name_asked, lambda _: hint, done))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.revisions.why import LifePoint, Why, WhyStep
+from ctxview.analysis.revisions.why_answer import LifePoint, Why, WhyStep
 from ctxview.reports.why import short_origin
 from ctxview.tui.drawing.boxes import INSIDE, box, ends, filled
 from ctxview.tui.drawing.glyphs import share

@@ -6,6 +6,7 @@ A command is found by its name, also with letters left out or mistyped, and then
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import excerpt
 from ctxview.core.state import Block
 from ctxview.core.transcript import Transcript
 from ctxview.formats.interface import Revision
@@ -22,7 +24,9 @@ MOST_MATCHES = 200
 MOST_PATHS = 500
 """Entries of a folder that are offered."""
 LEAST_LIKENESS = 80
-"""The likeness in percent from which a mistyped word is still recognised."""
+"""The likeness in percent from which a mistyped name is still recognised."""
+LEAST_LIKENESS_OF_WORD = 50
+"""The likeness of each of its words."""
 
 
 class CommandKind(StrEnum):
@@ -82,10 +86,13 @@ def theme_commands(names: Iterable[str]) -> list[Command]:
 
 def goto_command(typed: str) -> Command | None:
     """The command of `goto 5000` or of a bare number; None for anything else."""
-    number = typed.strip().removeprefix("goto").strip().replace(",", "")
-    if not (number.isascii() and number.isdigit()):
-        return None
-    return Command(CommandKind.ROW, f"goto {number}", "go to this message, or to this row", number)
+    word, _, rest = typed.strip().partition(" ")
+    number = (rest if word == "goto" else typed).strip().replace(",", "")
+    if number.isascii() and number.isdigit() and int(number):
+        return Command(CommandKind.ROW, f"goto {number}", "go to this message, or to this row", number)
+    if word == "goto" and number:
+        return Command(CommandKind.ROW, "goto", f"{excerpt(number)} is not a number from 1")
+    return None
 
 
 def row_of_message(transcript: Transcript, number: int) -> int | None:
@@ -156,13 +163,16 @@ def _rank(wanted: str, command: Command) -> int | None:
     """How well a command matches, the best first; None when it does not match.
 
     In this order: the name or key itself, the beginning of the name, the beginnings of its words, a part of
-    it, its letters with some left out, the words of the preview, a mistyped name.
+    it, its letters with some left out, the words of the preview, a mistyped name. A revision of another
+    number is never meant.
     """
     from rapidfuzz.distance import LCSseq
-    from rapidfuzz.fuzz import partial_ratio
 
     name, key = command.name.lower(), command.key.lower()
     words, letters = wanted.split(), wanted.replace(" ", "")
+    other = command.kind is CommandKind.REVISION and not _numbers(wanted) <= _numbers(name)
+    if other and any(letter.isalpha() for letter in wanted):
+        return None
     text = f"{name} {key} {command.about}".lower()
     matches = (
         wanted in (name, key),
@@ -171,9 +181,23 @@ def _rank(wanted: str, command: Command) -> int | None:
         wanted in name,
         name[:1] == letters[0] and LCSseq.similarity(letters, name) == len(letters),
         all(word in text for word in words),
-        len(letters) > 3 and partial_ratio(wanted, name) >= LEAST_LIKENESS,
+        len(letters) > 3 and _is_alike(wanted, name),
     )
     return next((rank for rank, found in enumerate(matches) if found), None)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\d+", text))
+
+
+def _is_alike(typed: str, name: str) -> bool:
+    """Whether a name may be mistyped: alike as a whole, and each typed word like one of its words."""
+    from rapidfuzz.fuzz import partial_ratio, ratio
+
+    if partial_ratio(typed, name) < LEAST_LIKENESS:
+        return False
+    words = name.split()
+    return all(any(ratio(word, each) >= LEAST_LIKENESS_OF_WORD for each in words) for word in typed.split())
 
 
 def _begin(typed: Sequence[str], words: Sequence[str]) -> bool:

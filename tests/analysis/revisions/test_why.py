@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from ctxview.analysis.diff import diff
 from ctxview.analysis.revisions.facts import KnownRevisions, near_names
 from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import Origin
-from ctxview.core.state import CompactionRecord
+from ctxview.core.state import CompactionRecord, Gap, Ref, RefStatus
 from ctxview.formats import Lens, open_source
 from ctxview.formats.revisions import read_known
 from ctxview.samples import samples_folder
@@ -187,3 +189,63 @@ def test_the_life_line_has_the_sign_of_every_round(lives: list[str]) -> None:
     assert [point.sign for point in answers[0].life] == expected
     seen = [place for place, each in enumerate(lives) if each == "shown"]
     assert answers[0].last_shown == (seen[-1] if seen else None)
+
+
+def test_words_find_the_whole_life_of_a_block_that_moved() -> None:
+    kept = [memory(f"note-{n}", text=f"refund {n}", visible=True) for n in range(5)]
+    before = memory("r7", "results", text="refund.ts was updated")
+    after = memory("r7", "compacted", text="refund.ts was updated", visible=False)
+    revisions = known(state(before), state(after, *kept))
+
+    answers = explain(revisions, "refund")
+
+    assert len(answers) == 5
+    assert answers[-1].note == "1 more block matches."
+    (moved,) = explain(revisions, "refund.ts was")
+    assert moved.last_shown == 0
+
+
+def test_two_chinese_characters_are_words() -> None:
+    revisions = known(state(memory("f1", text="a header line and a 合计 trailer")))
+
+    assert [answer.name for answer in explain(revisions, "合计")] == ["f1"]
+
+
+def test_a_moved_block_of_which_only_the_beginning_is_kept_was_not_rewritten() -> None:
+    before = memory("r7", "results", text="x" * 500)
+    after = memory("r7", "compacted", text="x" * 400 + "…", visible=False)
+
+    (answer,) = explain(known(state(before), state(after)), "r7")
+
+    assert [step.text for step in answer.steps if step.sign == "~"] == ["moved from results to compacted"]
+    (change,) = diff(state(before), state(after)).changes
+    assert change.deltas == ()
+
+
+def test_what_begins_with_the_present_state_is_shown_now() -> None:
+    names = [*rounds(1), replace(rounds(2)[1], name="now")]
+
+    (answer,) = explain(known(state(), state(memory("a")), names=names), "a")
+
+    assert answer.sentence == "a is shown now."
+
+
+def test_a_name_that_only_a_reference_has_is_explained() -> None:
+    place = Origin("refs.jsonl", line=6)
+    ref = Ref("r6", "artifact", "out.csv", RefStatus.DANGLING, None, None, (), place)
+
+    (answer,) = explain(known(state(), state(refs=(ref,)), state(refs=(ref,))), "R6")
+
+    assert answer.sentence == "r6 is not a block, but a reference, since round 2."
+    assert [(step.place, step.text, step.origin) for step in answer.steps] == [
+        ("rounds 2 to 3", "leads to out.csv", place)
+    ]
+
+
+def test_a_gap_that_was_closed_is_gone() -> None:
+    gap = Gap("q1", "which one?", "warning", "open", (), "nobody said", Origin("gaps.json"))
+
+    (answer,) = explain(known(state(missing=(gap,)), state()), "q1")
+
+    assert answer.sentence == "q1 is not a block, but context that is missing; gone since round 2."
+    assert [step.sign for step in answer.steps] == ["?", "−"]

@@ -61,8 +61,26 @@ def test_the_best_match_comes_first(typed: str, name: str) -> None:
     assert best(typed) == name
 
 
-def test_no_match_is_no_command() -> None:
-    assert matching("qqqq", ALL) == []
+@pytest.mark.parametrize("typed", ["qqqq", "round 99", "round x", "round 37", "theme pink", "goto abc"])
+def test_no_match_is_no_command(typed: str) -> None:
+    others = [Command(CommandKind.ACTION, "go to budget", "Go to Budget", "go_to_budget", "4")]
+    timed = revision_commands(
+        [Revision("round 4", "received", Path("x"), time="2026-03-11T22:48:37.408Z")],
+    )
+    assert matching(typed, [*ALL, *others, *timed]) == []
+
+
+def test_a_time_finds_a_revision() -> None:
+    timed = revision_commands([Revision("round 4", "received", Path("x"), time="2026-03-11T22:48:37.408Z")])
+    assert matching("22:48", timed) == timed
+
+
+@pytest.mark.parametrize("typed", ["goto abc", "goto -1", "goto 0"])
+def test_goto_asks_for_a_number_when_it_gets_none(typed: str) -> None:
+    command = goto_command(typed)
+    assert command is not None
+    assert command.value == ""
+    assert command.about.endswith("is not a number from 1")
 
 
 def test_everything_is_offered_before_anything_is_typed() -> None:
@@ -86,7 +104,7 @@ def test_a_number_goes_to_a_row(typed: str, value: str) -> None:
     assert (found.kind, found.value) == (CommandKind.ROW, value)
 
 
-@pytest.mark.parametrize("typed", ["", "goto", "goto x", "round 9", "²", "-3"])
+@pytest.mark.parametrize("typed", ["", "goto", "round 9", "²", "-3"])
 def test_anything_else_is_not_a_row(typed: str) -> None:
     assert goto_command(typed) is None
 

@@ -281,6 +281,17 @@ async def test_why_explains_the_block_behind_a_finding_and_a_reference() -> None
         assert "lt-dunning-calendar" in drive.screen_text()
 
 
+async def test_why_explains_a_reference_that_no_block_uses() -> None:
+    coder = (
+        samples_folder() / "session" / "coder" / "home" / "1000" / "agent" / "coder" / "session" / "default"
+    )
+    async with driving(open_source(coder), size=(120, 36)) as drive:
+        await _read(drive)
+        await drive.press("5", "W")
+        assert drive.view is Pane.WHY
+        assert "r6 is not a block, but a reference" in drive.screen_text()
+
+
 async def test_the_parts_of_the_overview_are_chosen_and_opened() -> None:
     async with driving(open_source(LIGHTHOUSE), size=(80, 24)) as drive:
         await drive.press("1")

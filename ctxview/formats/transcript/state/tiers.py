@@ -179,7 +179,7 @@ def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
                 id=block_id(facts, part),
                 tier=name,
                 type=part.kind.value,
-                text=facts.texts.text(part, SHORT),
+                text=_beginning(facts.texts.text(part, SHORT + 1)),
                 round=facts.turn_of(row),
                 age=facts.last_turn - turn if (turn := facts.turn_of(row)) is not None else None,
                 tags=tuple(filter(None, (part.tool, part.about))),
@@ -191,6 +191,10 @@ def _absent_tiers(facts: TranscriptFacts) -> Iterator[Tier]:
             for part in facts.log.rows[row].parts
         )
         yield Tier(name, blocks)
+
+
+def _beginning(text: str) -> str:
+    return f"{text[:SHORT]}…" if len(text) > SHORT else text
 
 
 def _swapped_out(facts: TranscriptFacts) -> Iterator[Tier]:
