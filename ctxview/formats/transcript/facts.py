@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec import Struct
@@ -29,6 +30,18 @@ from ctxview.formats.transcript.profile import Profile
 from ctxview.formats.transcript.requests.accounting import account_request
 from ctxview.formats.transcript.texts import Texts
 
+FILE_TOOLS = {
+    "Read": "read",
+    "Edit": "edited",
+    "Write": "written",
+    "MultiEdit": "edited",
+    "NotebookEdit": "edited",
+    "read": "read",
+    "edit": "edited",
+    "write": "written",
+    "multiedit": "edited",
+}
+EDITING_TOOLS = frozenset(tool for tool, use in FILE_TOOLS.items() if use != "read")
 MOST_PROMPTS = 400
 """The prompts, the newest ones, whose texts are searched for instructions and for names of files."""
 
@@ -113,16 +126,17 @@ class TranscriptFacts:
 
     def turn_of(self, row: int) -> int | None:
         """Return the turn of a row; None when it is not on the lineage."""
-        lineage = self.context.lineage
-        at = bisect_left(lineage, row)
-        if at == len(lineage) or lineage[at] != row:
-            return None
-        return bisect_right(self._turn_starts, row)
+        return bisect_right(self._turn_starts, row) if is_among(row, self.context.lineage) else None
+
+    @cached_property
+    def prompts(self) -> Sequence[int]:
+        """The rows that begin a turn, of the whole log."""
+        return [index for index, row in enumerate(self.log.rows) if row.prompt]
 
     @cached_property
     def _turn_starts(self) -> Sequence[int]:
-        rows = self.log.rows
-        return [index for index in self.context.lineage if rows[index].prompt]
+        lineage = self.context.lineage
+        return [row for row in self.prompts if is_among(row, lineage)]
 
     @property
     def last_turn(self) -> int:
@@ -137,10 +151,13 @@ class TranscriptFacts:
     def lost_prompts(self) -> Sequence[LogPart]:
         """The prompts of a person that were compacted away or rolled back."""
         rows, rolled = self.log.rows, set(self.context.gone(Absence.ROLLED_BACK))
-        gone = self.context.gone(Absence.COMPACTED, Absence.ROLLED_BACK)
-        prompts = [row for row in gone if rows[row].prompt]
+        compacted = set(self.context.gone(Absence.COMPACTED))
         # What was compacted away on a branch that was left was given up with the branch.
-        lost = [row for row in prompts if row in rolled or self.turn_of(row) is not None]
+        lost = [
+            row
+            for row in self.prompts
+            if row in rolled or (row in compacted and self.turn_of(row) is not None)
+        ]
         return [part for row in lost for part in rows[row].parts if part.kind is PartKind.PROMPT]
 
     @cached_property
@@ -163,17 +180,21 @@ class TranscriptFacts:
     @cached_property
     def history(self) -> Sequence[LogPart]:
         """The parts on the way to this moment, those that were compacted away too."""
-        rows = self.log.rows
-        return [part for index in self.context.lineage for part in rows[index].parts]
+        lineage = map(self.log.rows.__getitem__, self.context.lineage)
+        return list(chain.from_iterable(map(_parts_of, lineage)))
+
+    @cached_property
+    def edits(self) -> Sequence[LogPart]:
+        """The calls of the history that edit files."""
+        return [part for part in self.history if part.tool in EDITING_TOOLS and part.kind is PartKind.CALL]
 
     @cached_property
     def noted(self) -> Sequence[LogPart]:
         """The parts of the history that failed, were refused, or that the model has less of."""
-        thinking = PartKind.THINKING
         return [
             part
             for part in self.history
-            if (part.error is not None or part.mark is not None) and part.kind is not thinking
+            if (part.mark is not None or part.error is not None) and part.kind is not PartKind.THINKING
         ]
 
     def tasks(self, upto: int | None = None) -> list[Task]:
@@ -194,6 +215,15 @@ class TranscriptFacts:
         session = Path(self.log.file).stem
         inside = path.parent.name == TOOL_RESULTS and path.parent.parent.name == session
         return f"{TOOL_RESULTS}/{path.name}" if inside else None
+
+
+_parts_of = attrgetter("parts")
+
+
+def is_among(row: int, rows: Sequence[int]) -> bool:
+    """Whether a row is one of `rows`, which are in the order of the file."""
+    at = bisect_left(rows, row)
+    return at < len(rows) and rows[at] == row
 
 
 def _apply(change: TodoChange, tasks: dict[str, Task]) -> None:

@@ -57,7 +57,7 @@ from ctxview.formats.transcript.texts import (
     searched_bytes,
 )
 from ctxview.formats.transcript.unpacking import INSTALL, Unpacked, can_unpack, packing_of, unpack
-from ctxview.formats.transcript.whole_log import NOW, call_revisions
+from ctxview.formats.transcript.whole_log import NOW, CallRevisions
 
 MOST_PAST = 600
 """Calls that are read for the views over time: each is read from the first row on."""
@@ -161,7 +161,7 @@ class TranscriptSource:
 
     @cached_property
     def _revisions(self) -> Sequence[Revision]:
-        return (*call_revisions(self._pass.log, self._path), self._now)
+        return CallRevisions(self._pass.log, self._path, self._now)
 
     def bytes_of(self, file: str) -> bytes:
         """Return the transcript, or a file of its own folder. Raises `ReadError`."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, overload
 
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
@@ -30,18 +30,40 @@ from ctxview.formats.transcript.texts import LONGEST_ROW, LONGEST_TEXT
 NOW = "now"
 
 
-def call_revisions(log: TranscriptLog, path: Path) -> tuple[Revision, ...]:
-    """Return a revision for every call."""
-    found, before = [], -1
-    for at, call in enumerate(log.calls):
+class CallRevisions(Sequence[Revision]):
+    """A revision for every call, made when it is first wanted, and then those in `more`."""
+
+    def __init__(self, log: TranscriptLog, path: Path, *more: Revision) -> None:
+        self._log, self._path, self._more = log, path, more
+        self._made: dict[int, Revision] = {}
+
+    def __len__(self) -> int:
+        return len(self._log.calls) + len(self._more)
+
+    @overload
+    def __getitem__(self, at: int) -> Revision: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Revision, ...]: ...
+    def __getitem__(self, at: int | slice) -> Revision | tuple[Revision, ...]:
+        places = range(len(self))[at]
+        return self._revision(places) if isinstance(places, int) else tuple(map(self._revision, places))
+
+    def _revision(self, at: int) -> Revision:
+        calls = self._log.calls
+        if at >= len(calls):
+            return self._more[at - len(calls)]
+        if at not in self._made:
+            self._made[at] = self._of_call(at, calls[at])
+        return self._made[at]
+
+    def _of_call(self, at: int, call: ModelCall) -> Revision:
         follows = None
         if call.previous is not None and call.previous != at - 1:
             follows = f"call {call.previous + 1}"
-        sign = COMPACTION if log.compacted_between(before, call.row) else WHOLE_STATE
+        before = self._log.calls[at - 1].row if at else -1
+        sign = COMPACTION if self._log.compacted_between(before, call.row) else WHOLE_STATE
         label = f"call {call.number}"
-        found.append(Revision(label, "call", path, call.number, call.time, follows, sign=sign, id=label))
-        before = call.row
-    return tuple(found)
+        return Revision(label, "call", self._path, call.number, call.time, follows, sign=sign, id=label)
 
 
 class WholeLog(LogHolder, Protocol):

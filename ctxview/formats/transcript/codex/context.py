@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain, islice
+from operator import attrgetter
 
 from msgspec import Struct
 
@@ -43,16 +44,19 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     cuts: list[_Cut] = []
     compactions = {each.row: each for each in log.compactions}
     uncertain = None
-    for index, row in enumerate(islice(log.rows, end)):
+    rows, done = log.rows, 0
+    for index in _turning_points(log, end):
+        history += chain.from_iterable(map(_parts_of, rows[done:index]))
+        done, row = index + 1, rows[index]
         if row.role == "system":
             base = list(row.parts)
         elif row.boundary:
             cuts.append(_Cut(index, history, len(compacted), start))
-            compacted += dict.fromkeys([part.row for part in history])
+            compacted += dict.fromkeys(map(_row_of, history))
             kept = _kept_prompts(log, history) if row.source != REPLACED else []
             history = [*kept, *row.parts]
             start = compactions.get(index)
-        elif row.sort == ROLLBACK:
+        else:
             turns = int(row.source or 0)
             undone: list[int] = []
             while cuts and turns > (later := len(_turn_starts(log, history, cuts[-1].row))):
@@ -65,13 +69,11 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
                 uncertain = "a compaction was undone with the rolled-back turn that contains it"
             history, last = _rolled_back(log, history, turns)
             rolled += dict.fromkeys(undone + last)
-        elif row.parts:
-            history += row.parts
-    rows = {part.row for part in history}
-    undone_rows = set(rolled)
+    history += chain.from_iterable(map(_parts_of, rows[done:end]))
+    live, undone_rows = set(map(_row_of, history)), set(rolled)
     absent = {
-        Absence.COMPACTED: [row for row in dict.fromkeys(compacted) if row not in rows],
-        Absence.ROLLED_BACK: [row for row in rolled if row not in rows],
+        Absence.COMPACTED: [row for row in dict.fromkeys(compacted) if row not in live],
+        Absence.ROLLED_BACK: [row for row in rolled if row not in live],
     }
     results = {part.call_id for part in history if part.kind is PartKind.RESULT}
     calls = {part.call_id for part in history if part.kind is PartKind.CALL}
@@ -87,15 +89,30 @@ def live_context(log: TranscriptLog, call: ModelCall | None) -> LiveContext:
     return LiveContext(
         parts=parts,
         absent=absent,
-        calls=[each for each in log.calls if first < each.row < end and each.row not in undone_rows],
+        calls=[
+            each
+            for each in log.calls[log.calls_before(first + 1) : log.calls_before(end)]
+            if each.row not in undone_rows
+        ],
         lineage=[
-            index for index, row in enumerate(islice(log.rows, end)) if row.parts and index not in undone_rows
+            index for index, row in enumerate(islice(rows, end)) if row.parts and index not in undone_rows
         ],
         uncertain=uncertain,
         start=start,
         missing_results=open_calls,
         missing_calls=lost,
     )
+
+
+_parts_of, _row_of = attrgetter("parts"), attrgetter("row")
+
+
+def _turning_points(log: TranscriptLog, end: int) -> list[int]:
+    """Return the rows before `end` that do more than to add their parts: system, compactions, rollbacks."""
+    found = [each.row for each in log.compactions]
+    found += [row for row in log.turn_ends if log.rows[row].sort == ROLLBACK]
+    system = next((at for at, row in enumerate(log.rows) if row.role == "system"), end)
+    return sorted(row for row in (*found, system) if row < end)
 
 
 def _kept_prompts(log: TranscriptLog, history: list[LogPart]) -> list[LogPart]:

@@ -18,7 +18,7 @@ from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import recognise
 from ctxview.formats.transcript.opencode.reader import OpenCodeLog
 from ctxview.formats.transcript.opencode.store import MAGIC, SessionRecord, read_session
-from ctxview.formats.transcript.whole_log import NOW, WholeLogSource, call_revisions
+from ctxview.formats.transcript.whole_log import NOW, CallRevisions, WholeLogSource
 
 
 def open_session(peek: Peek) -> OpenCodeSource:
@@ -61,7 +61,7 @@ class OpenCodeSource(WholeLogSource):
 
     @property
     def revisions(self) -> Sequence[Revision]:
-        return (*call_revisions(self.held.log, self._path), Revision(NOW, "now", self._path))
+        return CallRevisions(self.held.log, self._path, Revision(NOW, "now", self._path))
 
     def bytes_of(self, file: str) -> bytes:
         """Return a file of an export or tree; that of a store is the session in the shape of an export."""

@@ -25,7 +25,7 @@ from ctxview.formats.transcript.model import Api, LineProblem
 from ctxview.formats.transcript.records import BOM
 from ctxview.formats.transcript.requests.log import PlacedRequest, RequestLog
 from ctxview.formats.transcript.requests.shapes import FoundRequest, is_message, requests_in
-from ctxview.formats.transcript.whole_log import WholeLogSource, call_revisions
+from ctxview.formats.transcript.whole_log import CallRevisions, WholeLogSource
 
 
 class RequestFile(Struct, frozen=True):
@@ -145,7 +145,7 @@ class RequestSource(WholeLogSource):
         calls = self.held.log.calls
         if len(calls) < 2:
             return (Revision("request", "call", self._path, 1),)
-        return call_revisions(self.held.log, self._path)
+        return CallRevisions(self.held.log, self._path)
 
     def bytes_of(self, file: str) -> bytes:
         if file != str(self._path):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from ctxview.analysis.wording import counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
-from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.facts import EDITING_TOOLS, TranscriptFacts
 from ctxview.formats.transcript.model import Absence, Mark, PartKind
 from ctxview.formats.transcript.state import size_after, size_before
 from ctxview.formats.transcript.state.gaps import edited_before, lost_tasks
-from ctxview.formats.transcript.state.references import EDITING_TOOLS
 
 
 @rule("TRM001", name="compaction", severity=Severity.INFO)
@@ -196,15 +195,13 @@ def close_compactions(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Reported for Claude Code.
     """
-    turns = 0
-    cuts = {cut.row for cut in facts.log.compactions}
+    starts = [row for row in facts.prompts if not facts.log.rows[row].side]
     last = None
-    for at, row in enumerate(facts.log.rows):
-        turns += row.prompt and not row.side
-        if at in cuts:
-            if last is not None and turns - last <= facts.profile.limits.close_compactions:
-                yield Hit(facts.log.origin(at), f"two compactions within {counted(turns - last, 'turn')}")
-            last = turns
+    for cut in facts.log.compactions:
+        turns = bisect_right(starts, cut.row)
+        if last is not None and turns - last <= facts.profile.limits.close_compactions:
+            yield Hit(facts.log.origin(cut.row), f"two compactions within {counted(turns - last, 'turn')}")
+        last = turns
 
 
 @rule("TRM008", name="prompt-too-long", severity=Severity.WARNING, effect=Effect.REJECTED)

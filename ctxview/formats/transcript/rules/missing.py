@@ -120,8 +120,8 @@ def cut_on_the_way_in(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     limit = 4 * facts.profile.limits.codex_output_tokens
     if facts.log.dialect is Dialect.CODEX:
-        for part in facts.history:
-            if part.kind is PartKind.RESULT and part.size > limit:
+        for part in [part for part in facts.history if part.size > limit]:
+            if part.kind is PartKind.RESULT:
                 text = f"{part.size:,} characters are in the file; the model got about {limit:,}"
                 yield Hit(facts.log.origin(part.row), text)
 

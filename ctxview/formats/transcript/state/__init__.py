@@ -80,7 +80,7 @@ def build_state(
 def summarised(facts: TranscriptFacts) -> LogSummary:
     """Return the figures of the whole log, for programs."""
     log, context = facts.log, facts.context
-    calls = [call for call in log.calls if facts.call is None or call.row <= facts.call.row]
+    calls = log.calls[: log.calls_before(facts.end + (facts.call is not None))]
     sent = [call.sent for call in calls if call.sent is not None]
     rows = dict.fromkeys(part.row for part in context.parts)
     dead = context.gone(Absence.DEAD)
@@ -111,9 +111,11 @@ def summarised(facts: TranscriptFacts) -> LogSummary:
 def size_before(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
     """Return the size before a compaction: as written, else that of the last call before it."""
     log = facts.log
-    before = islice(reversed(log.calls), len(log.calls) - log.calls_before(cut.row), None)
+    if cut.before is not None:
+        return cut.before
+    before = map(log.calls.__getitem__, range(log.calls_before(cut.row) - 1, -1, -1))
     last = next((call for call in before if call.sent), None)
-    return cut.before if cut.before is not None else (last.after if last is not None else None)
+    return last.after if last is not None else None
 
 
 def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
@@ -122,7 +124,7 @@ def size_after(facts: TranscriptFacts, cut: LoggedCompaction) -> int | None:
     name = log.rows[cut.row].id
     linked = log.dialect is Dialect.CLAUDE_CODE and not log.partial and name is not None
     linked = linked and any(row.parent == name for row in islice(log.rows, cut.row + 1, None))
-    for call in islice(log.calls, log.calls_before(cut.row + 1), None):
+    for call in map(log.calls.__getitem__, range(log.calls_before(cut.row + 1), len(log.calls))):
         if not call.sent or (linked and call.compaction != cut.row):
             continue
         ends = (row for row in log.turn_ends if cut.row < row < call.row)

@@ -11,7 +11,6 @@ from ctxview.formats.kit.state_parts import left_out_gap, make_gap
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions, named_files, vanished_texts
 from ctxview.formats.transcript.model import Dialect, Mark, PartKind
-from ctxview.formats.transcript.state.references import EDITING_TOOLS
 from ctxview.formats.transcript.state.tiers import block_id
 
 _MISSING_WORDS = (
@@ -103,8 +102,7 @@ def _lost(facts: TranscriptFacts) -> Iterator[Gap]:
 
 def edited_before(facts: TranscriptFacts, row: int) -> dict[str, int]:
     """Return the files that calls before row `row` edited, each with the last of these rows."""
-    edits = (part for part in facts.history if part.tool in EDITING_TOOLS and part.row < row)
-    return {part.about: part.row for part in edits if part.kind is PartKind.CALL and part.about}
+    return {part.about: part.row for part in facts.edits if part.row < row and part.about}
 
 
 def unread_edits(facts: TranscriptFacts) -> list[tuple[str, int]]:

@@ -7,23 +7,11 @@ from pathlib import Path
 
 from ctxview.core.state import Ref, RefStatus
 from ctxview.formats.transcript.children import HELPERS, agent_of, is_agent
-from ctxview.formats.transcript.facts import TranscriptFacts
+from ctxview.formats.transcript.facts import FILE_TOOLS, TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, LogPart, Mark, PartKind
 from ctxview.formats.transcript.state.tiers import block_id
 
-FILE_TOOLS = {
-    "Read": "read",
-    "Edit": "edited",
-    "Write": "written",
-    "MultiEdit": "edited",
-    "NotebookEdit": "edited",
-    "read": "read",
-    "edit": "edited",
-    "write": "written",
-    "multiedit": "edited",
-}
 NOT_NAMED = "no row of the session names it yet"
-EDITING_TOOLS = frozenset(tool for tool, use in FILE_TOOLS.items() if use != "read")
 
 
 def build_refs(facts: TranscriptFacts) -> tuple[Ref, ...]:
