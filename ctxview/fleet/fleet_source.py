@@ -112,6 +112,9 @@ class FleetSource:
         found = dict(zip(self._names, self._listed, strict=True)).get(name)
         return Path(found.source) if found is not None and not is_url(found.source) else None
 
+    def look_at(self, name: str) -> None:
+        """Do nothing: all rows are known."""
+
     def bytes_of(self, file: str) -> bytes:
         """Raises `ReadError`: only an opened source knows which of its bytes may be shown."""
         raise ReadError(Path(file), "Enter opens this source")

@@ -316,6 +316,9 @@ class Listing(Protocol):
     def path_of(self, name: str) -> Path | None:
         """Return the path of the source that a block stands for, by the id of the block."""
 
+    def look_at(self, name: str) -> None:
+        """Read the block that a person looks at, and its neighbours, before the others."""
+
 
 class Abilities(Struct, frozen=True):
     """What only some sources can do; None where a source cannot.

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Final
 
 from msgspec import Struct
 
-from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.edits import WritePolicy
 from ctxview.core.figures import Figure, Reason, ReasonKind
 from ctxview.core.findings import Finding, Severity
@@ -70,6 +70,7 @@ class SessionListSource:
             f"only the first {MOST_FILES:,} files and folders were looked at" if room[0] < 0 else ""
         )
         self._known: dict[SessionFile, Headline | str] = {}
+        self._looked_at: Sequence[SessionFile] = ()
         self._lock = Lock()
         if before is not None:
             files = set(self._files)
@@ -92,7 +93,12 @@ class SessionListSource:
         return (Revision("now", "now", self._path),)
 
     def path_of(self, name: str) -> Path | None:
-        return next((each.file.path for each in self._listed() if each.name == name), None)
+        at = self._places.get(name)
+        return self._files[at].path if at is not None else None
+
+    def look_at(self, name: str) -> None:
+        at = self._places.get(name)
+        self._looked_at = self._files[max(0, at - READ_AT_ONCE) : at + READ_AT_ONCE] if at is not None else ()
 
     def bytes_of(self, file: str) -> bytes:
         """Return one of the listed files. Raises `ReadError`."""
@@ -146,7 +152,9 @@ class SessionListSource:
         with self._lock:
             new = [file for file in files if file not in self._known]
         stored = read_sessions([file.path for file in new]) if new and self._path.is_file() else None
-        for done, file in enumerate(new):
+        waiting = dict.fromkeys(reversed(new))
+        while waiting:
+            file = self._next_of(waiting, in_order=stored is not None)
             try:
                 if stored is not None:
                     source: TranscriptSource | OpenCodeSource = OpenCodeSource(file.path, next(stored))
@@ -161,18 +169,34 @@ class SessionListSource:
                 found = "the store could not be read any more"
             with self._lock:
                 self._known[file] = found
-            yield len(files) - len(new) + done
+            yield len(files) - len(waiting)
 
-    def _listed(self) -> Iterator[ListedSession]:
+    def _next_of(self, waiting: dict[SessionFile, None], *, in_order: bool) -> SessionFile:
+        """Take the next session from those that wait, the last first, but one that is looked at before."""
+        seen = () if in_order else self._looked_at
+        file = next((each for each in seen if each in waiting), None)
+        if file is None:
+            return waiting.popitem()[0]
+        del waiting[file]
+        return file
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """The place of each session in the list, by the name that it has there."""
         names = [_short_name(each) for each in self._files]
         count = Counter(names)
-        for file, name in zip(self._files, names, strict=True):
-            shown = name if count[name] == 1 else str(file.path.relative_to(self._path))
+        return {
+            name if count[name] == 1 else str(file.path.relative_to(self._path)): at
+            for at, (file, name) in enumerate(zip(self._files, names, strict=True))
+        }
+
+    def _listed(self) -> Iterator[ListedSession]:
+        for file, name in zip(self._files, self._places, strict=True):
             known = self._known.get(file)
             if isinstance(known, Headline):
-                yield ListedSession(shown, file, headline=known)
+                yield ListedSession(name, file, headline=known)
             else:
-                yield ListedSession(shown, file, problem=known)
+                yield ListedSession(name, file, problem=known)
 
     def _state(self) -> ContextState:
         paths = {each.path for each in self._files}
@@ -181,7 +205,7 @@ class SessionListSource:
             for at, each in enumerate(self._listed())
         )
         children = sum(each.child for each in self._files)
-        counts = Counts(len(blocks), 0, 0, 0, tokens_exact=False, estimator=ESTIMATES["bytes/4"].name)
+        counts = Counts(len(blocks), 0, 0, 0, tokens_exact=False, estimator="as each session reports")
         extra = {"sessions": f"{len(blocks) - children:,}", "sub-agents": f"{children:,}"}
         extra["open"] = "Enter opens a session"
         if len(self._known) < len(self._files):
@@ -227,7 +251,9 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     if known is not None:
         project = Path(known.project).name or file.path.parent.name
         rest = " · only the end was read: open it for calls and findings" if known.partial else ""
-        text = f"{project}: {known.title or 'without a prompt'}\n{known.project}\n{about}{rest}"
+        title = known.title or "without a prompt"
+        lead = f"└ {title}" if child and not orphaned else f"{project}: {title}"
+        text = f"{lead}\n{' · '.join(filter(None, (known.model, about)))}{rest}\n{known.project}"
         tags = tuple(filter(None, (project, known.model)))
         if known.used is not None and known.window:
             figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))

@@ -346,8 +346,7 @@ def _walk(screen: InspectorScreen, start: ItemId, item: ItemId) -> None:
 
 def _listed_path(screen: InspectorScreen, name: str) -> Path | None:
     """Return the path that a block of a list stands for; None when the source is not a list."""
-    source = screen.model.source
-    listing = source.abilities.listing if source is not None else None
+    listing = screen.model.listing
     return listing.path_of(name) if listing is not None else None
 
 

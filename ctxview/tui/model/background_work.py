@@ -39,7 +39,7 @@ class BackgroundWork:
             return self._total()
         if self.is_running(key):
             return []
-        self._running = DoLongWork(work, key)
+        self._running = DoLongWork(work, key, grows=self._state.listing is not None)
         return [Start(self._running)]
 
     def is_running(self, key: ReadingKey) -> bool:
@@ -64,9 +64,12 @@ class BackgroundWork:
         self._running, self.progress = None, ""
         return [Cancel(DoLongWork.group)]
 
+    def runs(self, job: object) -> bool:
+        return job is self._running
+
     def report(self, job: object, text: str) -> bool:
         """Take the progress of a job; False when it is not the long work that runs."""
-        if job is not self._running:
+        if not self.runs(job):
             return False
         self.progress = text
         return True
@@ -75,7 +78,7 @@ class BackgroundWork:
         """Note that the work of `job` is done; whether that is the work started last."""
         self._done.add(_place(job.key))
         self._totalled.discard(job.key.source)
-        awaited = job is self._running
+        awaited = self.runs(job)
         if awaited:
             self._running, self.progress = None, ""
         return awaited

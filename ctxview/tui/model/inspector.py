@@ -22,6 +22,7 @@ from ctxview.tui.model.jobs.facts import FACTS_TIMER, FactsLoader, FindInRevisio
 from ctxview.tui.model.jobs.load import (
     DoLongWork,
     LongWorkDone,
+    LongWorkGrown,
     MarkChanges,
     Opener,
     OpenPaths,
@@ -107,6 +108,8 @@ class InspectorModel(InspectorState):
                 return [Refresh(sources=True)]
             case DoLongWork(), LongWorkDone():
                 return self.read(quick=False) if self.work.finish(job) else []
+            case DoLongWork(), LongWorkGrown() if self.work.runs(job) and not self.is_reading:
+                return self.read(quick=False)
             case ReadTrends(), Trends():
                 self.trends.take(job, result)
                 return [Refresh()]
@@ -173,7 +176,7 @@ class InspectorModel(InspectorState):
         self.add_sources(found.sources, found.problems)
         effects: Effects = []
         if first and self.sources:
-            if self.sources[0].abilities.listing is not None:
+            if self.listing is not None:
                 self.shown.show(Pane.MEMORY)
             self.replay.sources_found()
             effects = self.read()

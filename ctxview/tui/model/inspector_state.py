@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ctxview.analysis.revisions.facts import KnownRevisions
     from ctxview.core.format_spec import LensOption
     from ctxview.formats import Source
+    from ctxview.formats.interface import Listing
     from ctxview.tui.model.jobs.xray import XrayResult
 
 
@@ -205,6 +206,11 @@ class InspectorState:
 
     def set_edits(self, edits: int) -> None:
         self.key = replace(self.key, edits=edits)
+
+    @property
+    def listing(self) -> Listing | None:
+        """The list that is shown; None for any other source."""
+        return self.source.abilities.listing if self.source is not None else None
 
     @property
     def is_reading(self) -> bool:

@@ -59,9 +59,8 @@ class MemoryPane(PaneWidget):
             for name, items in groups.items()
             for each in ((name,) if name else ()) + (() if name in folded else tuple(items))
         ]
-        columns = memory_columns(
-            width, [index.block(row) for row in view.blocks[:500]], grouped="" not in groups
-        )
+        grouped = "" not in groups or len(tiers) == 1
+        columns = memory_columns(width, [index.block(row) for row in view.blocks[:500]], grouped=grouped)
         styles = tier_styles(tiers)
         limits = {tier.name: tier.limits for tier in tiers}
         places = {tier.name: number for number, tier in enumerate(tiers)}

@@ -133,6 +133,8 @@ class InspectorPage(RenderCache, ActionScreen[None]):
     @selected.setter
     def selected(self, item: ItemId | None) -> None:
         self.model.selected = item
+        if item is not None and (listing := self.model.listing) is not None:
+            listing.look_at(item.name)
         if Pane.DETAIL in self.panes:
             self.detail.select(item)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,9 @@ def test_nothing_is_read_before_the_first_screen(projects: Path, monkeypatch: py
 def test_a_session_that_was_read_has_title_project_model_and_figures(projects: Path) -> None:
     (tier,) = open_source(projects).reading(0, LENS).state.tiers
     (block,) = (each for each in tier.blocks if each.id == "00000002")
-    assert block.text.startswith("work: Fix the parser")
+    title, about, folder = block.text.splitlines()
+    assert (title, folder) == ("work: Fix the parser", "/work")
+    assert about.startswith("claude-sonnet-4-5 · 1970-01-01")
     assert block.tags == ("work", "claude-sonnet-4-5")
     assert block.figure("compactions") == 1
     assert block.figure("calls") == 2
@@ -84,7 +87,7 @@ def test_a_sub_agent_without_its_session_says_so(projects: Path) -> None:
     assert "not there" in lost.why
     (other,) = (block for block in tier.blocks if block.id == "agent-c1")
     assert (other.type, other.why) == ("sub-agent", "")
-    assert other.text.startswith("work: Look")
+    assert other.text.startswith("└ Look")
 
 
 def test_a_block_of_the_list_stands_for_the_path_of_its_session(projects: Path) -> None:
@@ -93,6 +96,38 @@ def test_a_block_of_the_list_stands_for_the_path_of_its_session(projects: Path) 
     assert listing is not None
     assert listing.path_of("00000002") == projects / "-work-p0" / f"{IDS[2]}.jsonl"
     assert listing.path_of("nothing") is None
+
+
+@dataclass
+class TwoSteps:
+    """The progress of work that is cancelled after its second step."""
+
+    cancelled: bool = False
+
+    def report(self, done: int, total: int, what: str) -> None:
+        self.cancelled = True
+
+
+def test_a_session_that_a_person_looks_at_is_read_before_the_newer_ones(
+    projects: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctxview.formats.transcript.list_source.READ_AT_ONCE", 1)
+    source = open_source(projects)
+    listing, work = source.abilities.listing, source.abilities.work
+    assert listing is not None
+    assert work is not None
+    hurried = Lens(LENS.counter, hurry=Hurry.LINKS)
+
+    def known() -> list[str]:
+        (tier,) = source.reading(0, hurried).state.tiers
+        return [block.id for block in tier.blocks if block.figures]
+
+    listing.look_at("agent-c1")
+    work.work(LENS, TwoSteps())
+    assert known() == ["00000000", "agent-c1"]
+    listing.look_at("no such session")
+    work.work(LENS, TwoSteps())
+    assert len(known()) == 4
 
 
 def test_a_search_finds_the_list_or_all_of_its_sessions(projects: Path) -> None:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from msgspec import structs
 
 from ctxview.core.edits import SetValue
 from ctxview.formats import OpenError
+from ctxview.formats.interface import Abilities, Lens, Progress
 from ctxview.tui.model.change_marks import ChangeMark
-from ctxview.tui.model.effects import Cancel, Ended, Refresh, Select, Show, ShowMessages
+from ctxview.tui.model.effects import Cancel, Ended, Refresh, Select, Show, ShowMessages, Start
 from ctxview.tui.model.inspector_state import Awaiting
 from ctxview.tui.model.jobs import Job
 from ctxview.tui.model.jobs.captions import FindEvent, ReadCaptions
@@ -36,7 +38,7 @@ from tests.tui.fakes import FakeSource, block, memory
 from tests.tui.model.controls import FakeControl
 from tests.tui.model.model_driver import ModelDriver
 from tests.tui.snapshot_stories import night
-from tests.tui.transcripts import FakeTranscript, talking, working
+from tests.tui.transcripts import FakeTranscript, WorkingSource, talking, working
 
 W1 = ItemId(ItemKind.BLOCK, "w-1", "working")
 W2 = ItemId(ItemKind.BLOCK, "w-2", "working")
@@ -178,6 +180,41 @@ def test_long_work_starts_after_the_reading_and_leads_to_another_one() -> None:
     driver.settle()
     assert driver.model.last_revision == 2
     assert driver.model.status == ""
+
+
+@dataclass
+class GrowingList(WorkingSource):
+    """A list whose sources are read in the background."""
+
+    @property
+    def abilities(self) -> Abilities:
+        return Abilities(work=self, listing=self)
+
+    def path_of(self, name: str) -> Path | None:
+        return None
+
+    def look_at(self, name: str) -> None:
+        """Do nothing."""
+
+    def work(self, lens: Lens, progress: Progress) -> None:
+        progress.report(1, 2, "reading")
+        super().work(lens, progress)
+
+
+@pytest.mark.parametrize(("seconds", "read"), [(-1.0, 2), (1e9, 1)])
+def test_a_list_is_read_again_while_its_sources_are_read(
+    seconds: float, read: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctxview.tui.model.jobs.load.GROWN_EVERY", seconds)
+    source = GrowingList([night().documents[0]] * 3, transcript=FakeTranscript(40, complete=False))
+    source.go.set()
+    driver = ModelDriver(source)
+    driver.run(ReadRevision)
+    driver.run(DoLongWork)
+    started = [
+        each for each in driver.effects if isinstance(each, Start) and isinstance(each.job, ReadRevision)
+    ]
+    assert len(started) == 1 + read
 
 
 def test_long_work_is_cancelled_when_another_source_is_opened_and_its_late_progress_is_dropped() -> None:

@@ -66,7 +66,7 @@ def build_tiers(facts: TranscriptFacts) -> tuple[Tier, ...]:
     live: dict[str, list[Block]] = defaultdict(list)
     if facts.sizes.baseline:
         live["baseline"].append(_baseline(facts))
-    for rank, part in enumerate(facts.context.parts):
+    for rank, part in enumerate(facts.context.parts, len(live["baseline"])):
         tier = _TIERS.get(part.kind, "conversation")
         live[tier].append(_block(facts, part, tier, rank))
     tiers = [Tier(name, tuple(live[name]), rank=at) for at, name in enumerate(LIVE_TIERS) if live[name]]
@@ -92,6 +92,7 @@ def _baseline(facts: TranscriptFacts) -> Block:
         tokens=facts.sizes.baseline,
         visible=True,
         reason=reason,
+        rank=0,
     )
 
 

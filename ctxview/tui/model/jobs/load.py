@@ -25,13 +25,15 @@ from ctxview.tui.model.view_state import FindingTotals, OpenProblem, ReadingKey,
 if TYPE_CHECKING:
     from ctxview.analysis.diff.model import StateDiff
     from ctxview.formats import OpenError, Source
-    from ctxview.formats.interface import LongWork
+    from ctxview.formats.interface import LongWork, Progress
 
 
 Opener: TypeAlias = "Callable[[], Iterable[Source | OpenProblem]]"
 
 BATCH = 0.15
 """Seconds between two results about many sources."""
+GROWN_EVERY = 3.0
+"""Seconds between two readings of a list that is being read."""
 MOST_HELD = 2_000
 """The sources of one path that stay in memory; those that are read at the first look are not among them."""
 
@@ -198,10 +200,34 @@ class DoLongWork(Job, frozen=True, eq=False):
     group: ClassVar[str] = "the work in the background"
     work: LongWork
     key: ReadingKey
+    grows: bool = False
+    """Whether a reading in between shows more, as that of a list does."""
 
     def run(self, control: JobControl) -> LongWorkDone:
-        self.work.work(self.key.lens(rough=True, trial=False), control)
+        progress: Progress = _GrowingWork(control) if self.grows else control
+        self.work.work(self.key.lens(rough=True, trial=False), progress)
         return LongWorkDone()
+
+
+class LongWorkGrown(Struct, frozen=True):
+    """A part of the long work is done; a new reading shows more."""
+
+
+class _GrowingWork:
+    """Passes on the control of long work, and says every few seconds that a new reading shows more."""
+
+    def __init__(self, control: JobControl) -> None:
+        self._control, self._said = control, monotonic()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._control.cancelled
+
+    def report(self, done: int, total: int, what: str) -> None:
+        self._control.report(done, total, what)
+        if monotonic() - self._said > GROWN_EVERY:
+            self._control.partial(LongWorkGrown())
+            self._said = monotonic()
 
 
 class PathOpener:
