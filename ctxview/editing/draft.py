@@ -68,6 +68,8 @@ class Draft:
         self.file = file
         self.changes = 0
         """Counts every change, also undo and redo."""
+        self.loads = 0
+        """Counts how often the content of the file became known here: by a save or by loading it again."""
         self.changed_at = monotonic()
         self.being_edited = False
         """Whether a form or dialog for it is open."""
@@ -194,6 +196,7 @@ class Draft:
             raise EditRefused(reason)
         saved = save(self.file, self.data, expected=self._original)
         self._original, self._saved, self.on_disk = self.data, self._position, self.data
+        self.loads += 1
         return saved
 
     def _move(self, position: int) -> None:
@@ -204,6 +207,7 @@ class Draft:
     def _restart(self, steps: list[DraftStep]) -> None:
         self._steps, self._original, self.on_disk = steps, steps[0].data, steps[0].data
         self._saved, self._reviews = 0, []
+        self.loads += 1
         self._move(len(steps) - 1)
 
     def _reapplied(self, data: bytes) -> list[DraftStep]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.app import App
 from textual.widgets import Input
 
 from ctxview.formats import all_rules
@@ -19,7 +20,8 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _independent_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the toolkit wait for messages instead of processor time, and stop the blinking of the cursor."""
+    """Let the toolkit wait for messages instead of processor time; let notices stay and no cursor blink."""
     monkeypatch.setattr("textual.app.wait_for_idle", handle_messages)
     monkeypatch.setattr("textual.pilot.wait_for_idle", handle_messages)
     monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
+    monkeypatch.setattr(App, "NOTIFICATION_TIMEOUT", 3600.0)

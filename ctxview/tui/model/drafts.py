@@ -22,10 +22,14 @@ from ctxview.tui.model.view_state import ReadingKey
 
 
 class DraftBytes(Struct, frozen=True):
-    """The bytes of a draft before a reread; also `unsaved` while a form for it is open."""
+    """The bytes of a draft before a reread; also `unsaved` while a form for it is open.
+
+    `loads` tells whether the draft was saved or loaded again since then.
+    """
 
     data: bytes
     unsaved: bool
+    loads: int
 
 
 def draft_overlay(drafts: Mapping[str, DraftBytes], on_disk: Mapping[str, bytes | None]) -> dict[str, bytes]:
@@ -75,15 +79,20 @@ class DraftSet:
     def draft_bytes(self, source: int) -> dict[str, DraftBytes]:
         """The drafts of a source by file, as they are now."""
         return {
-            file: DraftBytes(draft.data, draft.dirty or draft.being_edited)
+            file: DraftBytes(draft.data, draft.dirty or draft.being_edited, draft.loads)
             for file, draft in self._in(source)
         }
 
-    def update_from_disk(self, source: int, on_disk: Mapping[str, bytes | None]) -> None:
-        """Take the present bytes of the drafted files; a draft without unsaved changes gives way to them."""
+    def update_from_disk(
+        self, source: int, before: Mapping[str, DraftBytes], on_disk: Mapping[str, bytes | None]
+    ) -> None:
+        """Take what a reread found in the drafted files; a draft without unsaved changes gives way to it.
+
+        A draft that is not as it was `before` the reread may know newer bytes: it was saved meanwhile.
+        """
         for file, data in on_disk.items():
             draft = self._drafts.get((source, file))
-            if draft is None:
+            if draft is None or draft.loads != before[file].loads:
                 continue
             draft.on_disk = data
             if draft.is_outdated:

@@ -178,7 +178,7 @@ class LiveUpdates:
             return [Show()] if number == state.key.source else []
         self._work.source_replaced(number, job.key if job.worked else None)
         state.replace_source(number, result.source)
-        state.drafts.update_from_disk(number, result.on_disk)
+        state.drafts.update_from_disk(number, job.drafts, result.on_disk)
         if number == state.key.source:
             self._recent.add(changes)
         if result.source.format == job.source.format:

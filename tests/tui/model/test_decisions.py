@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 from msgspec import structs
 
 from ctxview.core.edits import SetValue
-from ctxview.formats import OpenError
+from ctxview.editing.draft import Draft
+from ctxview.formats import OpenError, open_source
 from ctxview.formats.interface import Abilities, Lens, Progress
 from ctxview.tui.model.change_marks import ChangeMark
 from ctxview.tui.model.effects import Cancel, Ended, Refresh, Select, Show, ShowMessages, Start
@@ -446,7 +448,7 @@ def test_a_new_file_in_a_folder_is_looked_for_only_when_folders_were_opened() ->
 # -- drafts --------------------------------------------------------------------------------------------------
 
 
-def edit(driver: ModelDriver, text: str) -> None:
+def edit(driver: ModelDriver, text: str) -> Draft:
     source = driver.model.source
     assert source is not None
     draft = driver.model.drafts.open(source, driver.model.key, str(source.path))
@@ -454,6 +456,7 @@ def edit(driver: ModelDriver, text: str) -> None:
     draft.being_edited = False
     driver.do(driver.model.drafted())
     driver.settle()
+    return draft
 
 
 def content(driver: ModelDriver) -> str:
@@ -497,6 +500,23 @@ def test_a_draft_with_nothing_to_save_gives_way_to_the_file() -> None:
     driver.settle()
     assert content(driver) == "theirs"
     assert driver.model.drafts.changed_on_disk(driver.model.key) == []
+
+
+def test_a_reread_that_began_before_a_save_does_not_bring_the_old_file_back(tmp_path: Path) -> None:
+    file = tmp_path / "context.json"
+    file.write_text(json.dumps(*rounds("one")))
+    driver = ModelDriver(open_source(file))
+    driver.settle()
+    edit(driver, "two").save()
+    change(driver)
+    job = driver.job(Reread)
+    late = job.run(FakeControl())
+    edit(driver, "three").save()
+    driver.do(driver.model.finished(job, late))
+    driver.settle()
+    assert content(driver) == "three"
+    edit(driver, "four").save()
+    assert b'"four"' in file.read_bytes()
 
 
 def test_a_draft_keeps_its_revision_when_a_newer_one_appears() -> None:
