@@ -231,10 +231,11 @@ class CtxviewApp(OrderedInput):
         title: str = "",
         severity: SeverityLevel = "information",
         timeout: float | None = None,
-        markup: bool = True,
+        **_: bool,
     ) -> None:
+        """Show a notice; its text is never markup, whatever is asked."""
         seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
-        self.post_message(Notify(Notice(message, title, severity, seconds, markup=markup)))
+        self.post_message(Notify(Notice(message, title, severity, seconds, markup=False)))
 
     def action_help_quit(self) -> None:
         """Say how to quit after Ctrl-C; the toolkit would name a key of its own."""
