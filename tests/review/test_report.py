@@ -7,9 +7,11 @@ import re
 import shutil
 import xml.dom.minidom
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from markdown_it import MarkdownIt
+from playwright.sync_api import sync_playwright
 
 from ctxview.analysis.tokens import counter_named
 from ctxview.commands.why import Unobserved
@@ -24,7 +26,7 @@ from ctxview.review.reports.markdown_report import markdown_report
 from ctxview.review.reports.markup import element
 from ctxview.review.reports.svg_report import svg_report
 from ctxview.samples import samples_folder
-from tests.browser import Dom, needs_chromium, open_page
+from tests.browser import CHROMIUM, QUIET, Dom, needs_chromium, open_page
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.review.hostile import ACT, HOST, SECRET, TOKEN, write_hostile_rounds
 from tests.running import Run
@@ -129,6 +131,33 @@ def test_hostile_content_does_nothing(ctxview: Run, hostile: Path, tmp_path: Pat
     assert "http://" not in "".join(seen.links)
     assert "<script>" in seen.text or form == "svg", "the content is shown as text"
     assert not re.search(r"[\u202a-\u202e\u2066-\u2069\u200b\x1b\x00]", seen.text)
+
+
+@needs_chromium
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_a_narrow_page_needs_no_sideways_scrolling(
+    ctxview: Run, tmp_path: Path, media: Literal["screen", "print"]
+) -> None:
+    word = "W" * 400
+    folder = tmp_path / ("Q" * 180)
+    folder.mkdir()
+    for number in (1, 2):
+        blocks = [block(f"b{number} {word}", content=f"{word}{number}", type=word, tags=[word])]
+        todo = {"summary": word, "total": 2, "step": 1, "cursor": None}
+        value = snapshot_value(core=blocks, round=number, todo=todo) | {"task": {"id": word, "goal": word}}
+        (folder / f"round-0{number}.received.json").write_bytes(to_bytes(value))
+    page = tmp_path / "page.html"
+    page.write_text(report(ctxview, folder, "html"), "utf-8")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET[1:-1]])
+        shown = browser.new_page(viewport={"width": 390, "height": 800})
+        shown.goto(page.as_uri())
+        shown.emulate_media(media=media)
+        shown.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        needed = shown.evaluate("document.documentElement.scrollWidth")
+        browser.close()
+
+    assert needed == 390
 
 
 def test_the_policy_of_the_page_allows_one_style_sheet_and_nothing_else(ctxview: Run, hostile: Path) -> None:
