@@ -275,12 +275,12 @@ def _prefixes(option: str, value: str | None) -> tuple[str, ...]:
 
 def _print(findings: Sequence[Finding], checked: CheckRun, output: str) -> None:
     if output == "text":
-        from ctxview.reports.console import console_for, print_lines
+        from ctxview.reports.console import console_for, print_masked
         from ctxview.reports.findings import file_summary_lines, finding_lines, summary
 
-        print_lines(finding_lines(findings, console_for()))
+        print_masked(finding_lines(findings, console_for()))
         if checked.files or not checked.unreadable:
-            print_lines(file_summary_lines(findings, console_for(sys.stderr)), sys.stderr)
+            print_masked(file_summary_lines(findings, console_for(sys.stderr)), sys.stderr)
             print(summary(findings, len(checked.files)), file=sys.stderr)
     elif output == "github":
         from ctxview.reports.findings import github_lines

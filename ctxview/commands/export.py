@@ -15,7 +15,7 @@ from ctxview.files.create import CreateRefused, create
 from ctxview.files.visible_text import visible
 from ctxview.formats import open_source
 from ctxview.formats.revisions import REVISION_HELP
-from ctxview.reports.console import UserError, console_for, print_error, print_lines, print_masked
+from ctxview.reports.console import UserError, console_for, print_error, print_masked
 
 if TYPE_CHECKING:
     from ctxview.review.redaction.redaction import RedactedCopy
@@ -78,7 +78,7 @@ def _report(arguments: Namespace) -> int:
     except CreateRefused as refused:
         why = "it exists and is not replaced; choose another name" if arguments.output.exists() else refused
         raise UserError(f"{arguments.output}: {why}") from refused
-    print_lines([f"wrote {visible(str(arguments.output))}"])
+    print_masked([f"wrote {visible(str(arguments.output))}"])
     return 0
 
 
@@ -117,7 +117,7 @@ def _redact(arguments: Namespace) -> int:
             _preview(copy, arguments)
         else:
             write_copy(copy, arguments.output)
-            print_lines(_summary(copy, f"wrote {visible(str(arguments.output))}"))
+            print_masked(_summary(copy, f"wrote {visible(str(arguments.output))}"))
     except (RedactionError, CreateRefused) as error:
         raise UserError(f"{arguments.path}: {error}") from error
     except OSError as error:
@@ -143,7 +143,7 @@ def _preview(copy: RedactedCopy, arguments: Namespace) -> None:
     from ctxview.reports.state_text import state_lines
     from ctxview.review.redaction.redaction import write_copy
 
-    print_lines(_summary(copy, "preview"))
+    print_masked(_summary(copy, "preview"))
     with TemporaryDirectory(prefix="ctxview-") as folder:
         target = Path(folder) / copy.name
         write_copy(copy, target)

@@ -81,7 +81,7 @@ def run(arguments: Namespace) -> int:
 
 def _record(scope: RecordingScope, opened: RecordingOutput, arguments: Namespace) -> int:
     from ctxview.recording.recorder import Recorder
-    from ctxview.reports.console import console_for, print_lines
+    from ctxview.reports.console import console_for, print_masked
 
     console = console_for()
     recorder = Recorder(scope, opened.writer, first=opened.moments)
@@ -90,14 +90,14 @@ def _record(scope: RecordingScope, opened: RecordingOutput, arguments: Namespace
         print_error(
             f"note: {arguments.out}: its last {opened.cut_off:,} bytes were incomplete and were removed"
         )
-    print_lines([begun_line(str(arguments.path), str(arguments.out), opened.moments, console)])
+    print_masked([begun_line(str(arguments.path), str(arguments.out), opened.moments, console)])
     with _stoppable():
         for now in _check_times(arguments.interval, arguments.duration):
             moment = recorder.record(now)
             if moment is not None:
                 number = moment.number
-                print_lines(moment_lines(moment, console))
-    print_lines([ended_line(number - opened.moments, opened.writer.end, str(arguments.out))])
+                print_masked(moment_lines(moment, console))
+    print_masked([ended_line(number - opened.moments, opened.writer.end, str(arguments.out))])
     return 0
 
 

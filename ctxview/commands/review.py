@@ -21,9 +21,9 @@ from ctxview.files.save import SaveConflict, SaveRefused
 from ctxview.files.visible_text import visible
 from ctxview.formats import Lens, OpenError, Source
 from ctxview.formats.interface import GapChange
-from ctxview.reports.console import UserError, console_for, print_error, print_lines, print_masked
+from ctxview.reports.console import UserError, console_for, print_error, print_masked
 from ctxview.reports.findings import finding_lines, github_lines, sarif
-from ctxview.reports.json_output import dumps
+from ctxview.reports.json_output import dumps, masked_values
 from ctxview.review.decisions import DecisionKind, DecisionRefused
 from ctxview.review.gap_notes import source_of, write_gap
 from ctxview.review.listing import review_json, review_lines, verification_json, verification_lines
@@ -145,10 +145,10 @@ def _review(arguments: Namespace) -> int:
     ) as error:
         raise UserError(str(error)) from error
     if done is not None:
-        print_lines([visible(f"{done[1].predicate.decision}: {done[0]}")])
+        print_masked([visible(f"{done[1].predicate.decision}: {done[0]}")])
         return 0
     if arguments.json:
-        print(dumps(review_json(review)))
+        print(dumps(masked_values(review_json(review))))
     else:
         print_masked(review_lines(review, console_for()))
     return EXIT_NOT_READY if review.undecided else 0
@@ -273,14 +273,12 @@ def _verify(arguments: Namespace) -> int:
     findings = tuple(each for _, found in checked for each in found)
     code = EXIT_UNREADABLE if unreadable else exit_code(findings)
     if arguments.json or arguments.format == "json":
-        print(dumps(verification_json(checked, code)))
+        print(dumps(masked_values(verification_json(checked, code))))
     elif arguments.format == "sarif":
         print(dumps(sarif(findings)))
     elif arguments.format == "github":
         for line in github_lines(findings):
             print(line)
     else:
-        lines = [*verification_lines(checked), *finding_lines(findings, console_for())]
-        if lines:
-            print_masked(lines)
+        print_masked([*verification_lines(checked), *finding_lines(findings, console_for())])
     return code

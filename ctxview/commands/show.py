@@ -32,9 +32,9 @@ def run(arguments: Namespace) -> int:
     except SeveralSources as several:
         if arguments.json or arguments.at is not None:
             raise
-        from ctxview.reports.console import console_for, print_lines
+        from ctxview.reports.console import console_for, print_masked
 
-        print_lines(_source_lines(arguments.path, several.found, console_for()))
+        print_masked(_source_lines(arguments.path, several.found, console_for()))
         return 0
     reading = source.reading(revision_index(source, arguments.at), lens_from(arguments))
     if arguments.json:

@@ -77,10 +77,10 @@ class Console(Struct, frozen=True):
 
 
 def print_error(message: str) -> None:
-    """Print one line on stderr; special characters in `message` are escaped."""
+    """Print one line on stderr; special characters in `message` are escaped, and secrets masked."""
     from ctxview.files.visible_text import visible
 
-    print_lines([f"ctxview: {visible(message)}"], sys.stderr)
+    print_masked([f"ctxview: {visible(message)}"], sys.stderr)
 
 
 def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
@@ -94,9 +94,10 @@ def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
     target.flush()
 
 
-def print_masked(lines: Iterable[str]) -> None:
-    """Print lines with every secret masked."""
-    print_lines([mask_secrets("\n".join(lines))])
+def print_masked(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Print lines, by default on stdout, with every secret masked."""
+    if text := "\n".join(lines):
+        print_lines([mask_secrets(text)], stream)
 
 
 def without_log_commands(text: str, spelling: str = "<U+{:04X}>") -> str:

@@ -122,9 +122,21 @@ def _sections(about: Explanation) -> list[tuple[str, str]]:
     return [(heading, text) for heading, text in parts.items() if text]
 
 
+def _masked(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings for documents that people read, without secrets in a message or in the name of a file."""
+    return [
+        replace(
+            each,
+            message=mask_secrets(each.message),
+            origin=replace(each.origin, file=mask_secrets(each.origin.file)),
+        )
+        for each in findings
+    ]
+
+
 def github_lines(findings: Iterable[Finding]) -> Iterator[str]:
-    """Workflow commands, which GitHub shows as annotations on a pull request."""
-    for finding in findings:
+    """Workflow commands, which GitHub shows as annotations on a pull request, with secrets masked."""
+    for finding in _masked(findings):
         place, rule = finding.origin, REGISTRY.get(finding.rule)
         title = f"{finding.rule} {rule.name}" if rule else finding.rule
         values = {"file": place.file, "line": place.line, "col": place.column, "title": title}
@@ -142,7 +154,7 @@ def _data(text: str) -> str:
 
 
 def sarif(findings: Sequence[Finding]) -> JsonValue:
-    """A SARIF log with one run; it describes only the rules that have findings."""
+    """A SARIF log with one run, with secrets masked; it describes only the rules that have findings."""
     rules = sorted({finding.rule for finding in findings})
     return {
         "$schema": SARIF_SCHEMA,
@@ -169,7 +181,7 @@ def sarif(findings: Sequence[Finding]) -> JsonValue:
                         "locations": [_location(finding.origin)],
                         "properties": {"effect": finding.effect.value},
                     }
-                    for finding in findings
+                    for finding in _masked(findings)
                 ],
             }
         ],

@@ -11,6 +11,7 @@ import sys
 from enum import Enum
 from typing import cast
 
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.findings import Finding
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.state import (
@@ -121,6 +122,18 @@ def _block_as_json(block: Block) -> JsonObject:
     return {
         name: as_json(others[name] if name in others else getattr(block, name)) for name in JSON_NAMES[Block]
     }
+
+
+def masked_values(value: JsonValue) -> JsonValue:
+    """Return the value with every secret in a text or a key masked."""
+    match value:
+        case str():
+            return mask_secrets(value)
+        case list():
+            return [masked_values(each) for each in value]
+        case dict():
+            return {mask_secrets(key): masked_values(each) for key, each in value.items()}
+    return value
 
 
 def dumps(value: JsonValue) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ctxview import __version__
 from ctxview.analysis.diff.report import json_of
-from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.origin import JsonValue
-from ctxview.reports.json_output import finding_as_json, state_as_json
+from ctxview.reports.json_output import finding_as_json, masked_values, state_as_json
 from ctxview.review.reports.contents import Report, answers, path_for_others
 from ctxview.review.reports.html_changes import cut_sentence
 
@@ -51,7 +50,7 @@ def report_json(report: Report) -> JsonObject:
             for each in report.sign_offs
         ],
     }
-    masked = _masked(found)
+    masked = masked_values(_for_others(found))
     assert isinstance(masked, dict)
     return masked
 
@@ -100,18 +99,14 @@ def _xray(report: Report) -> JsonValue:
     }
 
 
-def _masked(value: JsonValue) -> JsonValue:
-    """Return the value with every secret in a text or a key masked."""
+def _for_others(value: JsonValue) -> JsonValue:
+    """Return the value with paths that do not name the home of the user."""
     match value:
-        case str():
-            return mask_secrets(value)
         case list():
-            return [_masked(each) for each in value]
+            return [_for_others(each) for each in value]
         case dict():
             return {
-                mask_secrets(key): _masked(path_for_others(each))
-                if key in _PATHS and isinstance(each, str)
-                else _masked(each)
+                key: path_for_others(each) if key in _PATHS and isinstance(each, str) else _for_others(each)
                 for key, each in value.items()
             }
     return value
