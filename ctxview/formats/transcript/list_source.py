@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -38,13 +37,12 @@ from ctxview.formats.transcript.model import PartKind
 from ctxview.formats.transcript.opencode.source import OpenCodeSource
 from ctxview.formats.transcript.opencode.store import SESSION_PREFIX, read_session, read_sessions
 from ctxview.formats.transcript.profile import PROFILES
-from ctxview.formats.transcript.session_files import MOST_FILES, SessionFile, session_files
+from ctxview.formats.transcript.session_files import MOST_FILES, SessionFile, session_files, short_name
 from ctxview.formats.transcript.source import TranscriptSource
 
 READ_AT_ONCE: Final = 40
 """The newest sessions that are read before the list is shown for the second time."""
 TIER = "sessions"
-_ID = re.compile(r"([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class ListedSession(Struct, frozen=True):
@@ -74,7 +72,8 @@ class SessionListSource:
         self._lock = Lock()
         if before is not None:
             files = set(self._files)
-            self._known = {file: known for file, known in before._known.items() if file in files}
+            with before._lock:
+                self._known = {file: known for file, known in before._known.items() if file in files}
 
     @property
     def path(self) -> Path:
@@ -183,7 +182,7 @@ class SessionListSource:
     @cached_property
     def _places(self) -> Mapping[str, int]:
         """The place of each session in the list, by the name that it has there."""
-        names = [_short_name(each) for each in self._files]
+        names = [short_name(each) for each in self._files]
         count = Counter(names)
         return {
             name if count[name] == 1 else str(file.path.relative_to(self._path)): at
@@ -221,12 +220,6 @@ class SessionListSource:
             missing=(gap,) if self._left_out else (),
             extra=extra,
         )
-
-
-def _short_name(file: SessionFile) -> str:
-    """Return the first part of the id of a session, or the time of a rollout with it."""
-    stem = file.path.name.split(".jsonl")[0]
-    return stem if file.child else _ID.sub(r"\1", stem).removeprefix("rollout-")
 
 
 def open_list(peek: Peek) -> SessionListSource:

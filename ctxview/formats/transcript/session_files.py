@@ -10,7 +10,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from ctxview.analysis.wording import counted
 from ctxview.core.format_spec import FoundAtHome
 from ctxview.files.reading import ReadError
 from ctxview.formats.transcript.children import HELPERS, session_of
@@ -21,6 +20,7 @@ DEEPEST: Final = 6
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.jsonl")
 _ROLLOUT = re.compile(r"rollout-.{1,200}\.jsonl(?:\.zst)?")
 _AGENT = re.compile(r"agent-.{1,200}\.jsonl")
+_ID = re.compile(r"([0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _YEAR = re.compile(r"20\d\d")
 CLAUDE: Final = "Claude Code"
 CODEX: Final = "Codex"
@@ -71,21 +71,27 @@ def sessions_at_home(home: Path) -> Iterator[FoundAtHome]:
         files = [each for each in session_files(root) if not each.child] if root.is_dir() else []
         if not files:
             continue
-        about = f"{counted(len(files), 'session')}, {_megabytes(sum(each.size for each in files))}"
+        sessions = "session" if len(files) == 1 else "sessions"
+        about = f"{len(files):,} {sessions}, {_size(sum(each.size for each in files))}"
         yield FoundAtHome(root, f"all of {program}", about, files[0].modified)
         for each in files[:NEWEST]:
-            name = each.path.stem
-            if program == CLAUDE:
-                name = f"{each.path.parent.name.removeprefix('-')} {name[:8]}"
-            yield FoundAtHome(each.path, name, f"{program}, {_megabytes(each.size)}", each.modified)
+            project = f"{each.path.parent.name.removeprefix('-')} " if program == CLAUDE else ""
+            name = f"{project}{short_name(each)}"
+            yield FoundAtHome(each.path, name, f"{program}, {_size(each.size)}", each.modified)
     store = home / STORE
     if store.is_file():
         status = store.stat()
-        yield FoundAtHome(store, "all of OpenCode", _megabytes(status.st_size), status.st_mtime)
+        yield FoundAtHome(store, "all of OpenCode", _size(status.st_size), status.st_mtime)
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+def short_name(file: SessionFile) -> str:
+    """Return the first part of the id of a session, or the time of a rollout with it."""
+    stem = file.path.name.split(".jsonl")[0]
+    return stem if file.child else _ID.sub(r"\1", stem).removeprefix("rollout-")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{-(-size // 1000)} kB"
 
 
 def is_store_path(root: Path) -> bool:

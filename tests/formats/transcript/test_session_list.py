@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import ItemsView
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from ctxview.formats import discover, open_source
 from ctxview.formats.interface import Hurry, Lens, Source
-from ctxview.formats.transcript.list_source import SessionListSource
+from ctxview.formats.transcript.list_source import Headline, SessionListSource
+from ctxview.formats.transcript.session_files import SessionFile
 from tests.formats.transcript.builders import LENS, write
 
 DAY = """
@@ -143,6 +145,20 @@ def test_a_changed_session_is_read_again_and_the_others_are_kept(projects: Path)
     again = source.again()
     (tier,) = again.reading(0, LENS).state.tiers
     assert {block.id: block.figure("calls") for block in tier.blocks}["00000001"] == 3
+
+
+def test_a_list_may_grow_while_its_sessions_are_read(projects: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = open_source(projects)
+    assert isinstance(source, SessionListSource)
+
+    class ReadByAnotherThread(dict[SessionFile, Headline | str]):
+        def items(self) -> ItemsView[SessionFile, Headline | str]:
+            assert source._lock.locked()
+            return super().items()
+
+    monkeypatch.setattr(source, "_known", ReadByAnotherThread(source._known))
+    write(projects / "-work-p0", DAY, f"{IDS[3]}.jsonl")
+    assert "00000003" in _blocks(source.again())
 
 
 def test_two_sessions_in_one_folder_are_a_list_and_one_is_not(tmp_path: Path) -> None:

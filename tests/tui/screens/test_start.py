@@ -87,9 +87,10 @@ def home(tmp_path: Path) -> Path:
 async def test_sessions_of_claude_code_and_codex_are_offered_by_name_and_size(home: Path) -> None:
     async with started(home=home) as pilot:
         offered = [(each.name, each.about) for each in start(pilot).entries if each.section == "At home"]
-    assert ("all of Claude Code", "1 session, 0.0 MB") in offered
-    assert ("work-shop 00000000", "Claude Code, 0.0 MB") in offered
-    assert ("all of Codex", "2 sessions, 0.0 MB") in offered
+    assert ("all of Claude Code", "1 session, 1 kB") in offered
+    assert ("work-shop 00000000", "Claude Code, 1 kB") in offered
+    assert ("all of Codex", "2 sessions, 1 kB") in offered
+    assert ("b-00000002", "Codex, 1 kB") in offered
     assert len(offered) == 5
 
 
