@@ -239,14 +239,14 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
     elif orphaned:
         reason = Reason(ReasonKind.NOTE, "the session that started this sub-agent is not there")
     figures: list[Figure] = []
-    text = f"{file.path.parent.name} · {about}"
+    lead = "└ " if child and not orphaned else ""
+    text = f"{lead}{file.path.parent.name} · {about}"
     tags: tuple[str, ...] = (file.path.parent.name,)
     if known is not None:
         project = Path(known.project).name or file.path.parent.name
         rest = " · only the end was read: open it for calls and findings" if known.partial else ""
         title = known.title or "without a prompt"
-        lead = f"└ {title}" if child and not orphaned else f"{project}: {title}"
-        text = f"{lead}\n{' · '.join(filter(None, (known.model, about)))}{rest}\n{known.project}"
+        text = f"{lead or f'{project}: '}{title}\n{' · '.join(filter(None, (known.model, about)))}{rest}\n{known.project}"
         tags = tuple(filter(None, (project, known.model)))
         if known.used is not None and known.window:
             figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))
