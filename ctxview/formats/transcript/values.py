@@ -12,6 +12,7 @@ from ctxview.formats.transcript.model import Record
 LONG = 1500
 """Texts from this length on are compared with each other."""
 _ABOUT = ("file_path", "notebook_path", "path", "filePath", "workdir", "url", "pattern", "skill", "query")
+_PLACES = frozenset(_ABOUT)
 
 
 def text(value: JsonValue, name: str) -> str | None:
@@ -28,8 +29,8 @@ def number(value: JsonValue, name: str) -> int | None:
 
 def record(value: JsonValue, name: str) -> Record:
     """Return a member that is an object, or an empty one."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    found = value.get(name) if type(value) is dict else None
+    return found if type(found) is dict else {}
 
 
 def records(value: JsonValue, name: str) -> list[Record]:
@@ -93,10 +94,13 @@ def about_of(arguments: JsonValue) -> str | None:
     """Return the path or the beginning of the command that a tool call is about."""
     if isinstance(arguments, str):
         return " ".join(arguments.split())[:80] or None
-    for name in _ABOUT:
-        if (found := text(arguments, name)) is not None:
-            return found[:400]
-    command = arguments.get("command") or arguments.get("cmd") if isinstance(arguments, dict) else None
+    if not isinstance(arguments, dict):
+        return None
+    if not _PLACES.isdisjoint(arguments):
+        for name in _ABOUT:
+            if (found := text(arguments, name)) is not None:
+                return found[:400]
+    command = arguments.get("command") or arguments.get("cmd")
     if isinstance(command, list):
         command = " ".join(map(str, command[-1:]))
     if isinstance(command, str):
@@ -119,5 +123,5 @@ def persisted_output(shown: str) -> tuple[str, str] | None:
 def cut_output(shown: str) -> str | None:
     """Return the words of a program about the part of an output that it left out."""
     # The word is found much faster than the pattern.
-    found = _CUT.search(shown) if " truncated" in shown else None
+    found = _CUT.search(shown) if "truncated" in shown else None
     return found[0].strip("[]…") if found else None

@@ -46,12 +46,22 @@ CONTEXT_USER = (
     *("<codex_internal_context", "<goal_context>"),
 )
 _MEMORY = ("<user_instructions>", "# AGENTS.md instructions")
-_CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "tool_search_call"))
 _SERVER_CALLS = frozenset(("web_search_call", "image_generation_call"))
+_CALLS = _SERVER_CALLS | {"function_call", "custom_tool_call", "local_shell_call", "tool_search_call"}
 _OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
 _SCREEN_EVENTS = frozenset(("user_message", "agent_message", "agent_reasoning"))
 ENCRYPTED_DETAIL = "encrypted"
 LEGACY_STATE = "record_type state"
+
+
+class _Sorts(dict[str, str]):
+    """The sort of a row by the type of its payload; all rows of a kind share one text."""
+
+    def __init__(self, envelope: str) -> None:
+        self._envelope = envelope
+
+    def __missing__(self, kind: str) -> str:
+        return self.setdefault(kind, f"{self._envelope} {kind}")
 
 
 class CodexReader:
@@ -73,7 +83,7 @@ class CodexReader:
         """When this file's own session began."""
         self._starts_at: int | None = None
         """The ordinal of the first row that was not copied from the parent."""
-        self._sorts: dict[tuple[str, str], str] = {}
+        self._item_sorts, self._event_sorts = _Sorts("response_item"), _Sorts("event_msg")
         self._takers: dict[str, Callable[[Record, TranscriptRow, int], None]] = {
             "session_meta": self._take_session_meta,
             "turn_context": self._take_turn_context,
@@ -113,11 +123,6 @@ class CodexReader:
         elif not isinstance(payload, dict):
             message = f"this {sort} record has no payload"
             log.problems.append(LineProblem("TRF007", log.origin(index), message))
-
-    def _sort(self, sort: str, payload: Record) -> str:
-        """Return the type of a row with the type of its payload; every row of a kind has the same text."""
-        key = sort, text(payload, "type") or "?"
-        return self._sorts.get(key) or self._sorts.setdefault(key, " ".join(key))
 
     def _take_session_meta(self, payload: Record, row: TranscriptRow, index: int) -> None:
         log = self.log
@@ -159,8 +164,9 @@ class CodexReader:
             self.log.facts["cwd"] = cwd
 
     def _take_response_item(self, payload: Record, row: TranscriptRow, index: int) -> None:
-        row.sort = self._sort("response_item", payload)
-        part = self._item_part(payload, row, index, 0)
+        kind = text(payload, "type")
+        row.sort = self._item_sorts[kind or "?"]
+        part = self._item_part(kind, payload, row, index, 0)
         if part is None:
             return
         row.parts = (part,)
@@ -172,14 +178,15 @@ class CodexReader:
         if part.kind in MADE_BY_MODEL:
             self._open.append(index)
 
-    def _item_part(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart | None:
+    def _item_part(
+        self, kind: str | None, item: Record, row: TranscriptRow, index: int, place: int
+    ) -> LogPart | None:
         """Return the part of one item of the history, if it has one; notes prompts on the row."""
-        kind = text(item, "type") or ("message" if "role" in item else None)
         if kind in _OUTPUTS:
             return self._output(item, row, index, place)
-        if kind in _CALLS or kind in _SERVER_CALLS:
-            return self._call(item, row, index, place)
-        if kind == "message":
+        if kind in _CALLS:
+            return self._call(kind, item, row, index, place)
+        if kind == "message" or (kind is None and "role" in item):
             return self._message(item, row, index, place)
         if kind == "reasoning":
             row.role = "assistant"
@@ -222,9 +229,8 @@ class CodexReader:
             row.prompt = True
         return part
 
-    def _call(self, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart:
+    def _call(self, kind: str, item: Record, row: TranscriptRow, index: int, place: int) -> LogPart:
         row.role = "assistant"
-        kind = text(item, "type") or ""
         arguments = item.get("arguments", item.get("input", item.get("action")))
         shown = json_text(arguments)
         tool = text(item, "name") or kind.removesuffix("_call")
@@ -273,8 +279,9 @@ class CodexReader:
         if isinstance(history, list):
             row.source = REPLACED
             for place, item in enumerate(history):
-                part = self._item_part(item, row, index, place) if isinstance(item, dict) else None
-                parts += (part,) if part is not None else ()
+                if isinstance(item, dict):
+                    part = self._item_part(text(item, "type"), item, row, index, place)
+                    parts += (part,) if part is not None else ()
             for part in parts:
                 if part.kind in (PartKind.PROMPT, PartKind.ANSWER):
                     part.kind, part.segment = PartKind.SUMMARY, "summary"
@@ -286,7 +293,7 @@ class CodexReader:
 
     def _take_event_msg(self, payload: Record, row: TranscriptRow, index: int) -> None:
         kind = text(payload, "type") or "?"
-        row.sort = self._sort("event_msg", payload)
+        row.sort = self._event_sorts[kind]
         if kind == "token_count":
             self._token_count(record(payload, "info"), row, index)
         elif kind in ("thread_rolled_back", "turn_aborted"):
