@@ -127,7 +127,8 @@ def mark_placeholders(log: TranscriptLog) -> None:
     sizes: dict[str, int] = defaultdict(int)
     for row in log.rows:
         if row.message is not None:
-            sizes[row.message] += sum(part.size for part in row.parts)
+            for part in row.parts:
+                sizes[row.message] += part.size
     for call in log.calls:
         size = sizes.get(call.id or "", 0)
         call.output_known = call.out is not None and not (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from copy import copy
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -34,16 +34,18 @@ class RowGraph:
     def __init__(self, log: TranscriptLog, end: int, *, alone: bool) -> None:
         self.log, self.rows, self.end = log, log.rows, end
         self.main = [alone or not row.side for row in log.rows[:end]]
-        self.by_id: dict[str, int] = {}
-        for index in range(end):
-            if (name := self.rows[index].id) is not None:
-                self.by_id.setdefault(name, index)
+        self.messages = [bool(row.parts) and main for row, main in zip(log.rows, self.main, strict=False)]
+        names = [(row.id, index) for index, row in enumerate(log.rows[:end]) if row.id is not None]
+        # From the end, because the first row of an id counts.
+        self.by_id = dict(reversed(names))
         self.bridged: set[int] = set()
         self.parents = self._parents()
         self.above = self._above()
+        self.lost = self.bridged | {at for at, over in enumerate(self.parents) if over == MISSING}
+        """Rows whose parent is not in the file."""
         self.below: dict[int, list[int]] = defaultdict(list)
         for index, over in enumerate(self.above):
-            if over >= 0 and self.rows[index].in_context and self.main[index]:
+            if over >= 0 and self.messages[index]:
                 self.below[over].append(index)
 
     def at(self, end: int) -> RowGraph:
@@ -53,7 +55,7 @@ class RowGraph:
         return made
 
     def is_message(self, index: int) -> bool:
-        return self.rows[index].in_context and self.main[index]
+        return self.messages[index]
 
     def walk(self, leaf: int) -> tuple[set[int], int | None, int | None]:
         """Return the rows on the way up from `leaf`, the boundary at its end, and a row of a circle."""
@@ -91,16 +93,19 @@ class RowGraph:
     def close(self, walked: set[int], leaf: int) -> set[int]:
         """Return the live rows: the walk, and what was sent with it."""
         rows, live = self.rows, set(walked)
+        speaking = [index for index in live if self.messages[index]]
+        waiting = [index for index in speaking if not live.issuperset(self.below.get(index, ()))]
+        if not waiting:
+            return live
         messages = {rows[index].message for index in live if rows[index].message}
         calls = {part.call_id for index in live for part in rows[index].parts if part.kind is PartKind.CALL}
-        waiting = [index for index in live if self.is_message(index)]
-        held = {self.parents[index] for index in waiting}
+        held = {self.parents[index] for index in speaking}
         while waiting:
             # Rows whose nearest message row above is live, again when new ids may make their siblings join.
             over = waiting.pop()
             known = len(messages) + len(calls)
             joined: list[int] = []
-            for index in self.below[over]:
+            for index in self.below.get(over, ()):
                 if index >= self.end:
                     break
                 if index in live or not self._joins(index, over, leaf, held, messages, calls):
@@ -138,11 +143,10 @@ class RowGraph:
         return over not in held
 
     def _parents(self) -> list[int]:
-        rows, found = self.rows, []
-        for index in range(self.end):
-            name = rows[index].parent
-            found.append(NO_PARENT if name is None else self.by_id.get(name, MISSING))
-        messages = [index for index in range(self.end) if rows[index].in_context and self.main[index]]
+        rows, place = self.rows, self.by_id.get
+        names = [row.parent for row in rows[: self.end]]
+        found = [NO_PARENT if name is None else place(name, MISSING) for name in names]
+        messages = [index for index, is_message in enumerate(self.messages) if is_message]
         if len(messages) > 1 and all(rows[index].parent is None for index in messages):
             for before, index in pairwise(messages):
                 if not self._begins_anew(before, index):
@@ -168,8 +172,15 @@ class RowGraph:
 
     def _above(self) -> list[int]:
         found = [NO_PARENT] * self.end
-        for index in range(self.end):
-            at, steps = self.parents[index], 0
+        rows, messages = self.rows, self.messages
+        for index, over in enumerate(self.parents):
+            if over < index:
+                # What is above the parent is known, as it comes first in nearly all files.
+                if over >= 0:
+                    passed = NO_PARENT if rows[over].boundary else found[over]
+                    found[index] = over if messages[over] else passed
+                continue
+            at, steps = over, 0
             while at >= 0 and not self.is_message(at) and steps <= self.end:
                 if at < index and steps and found[at] != NO_PARENT:
                     at = found[at]
@@ -220,22 +231,18 @@ def live_context(log: TranscriptLog, call: ModelCall | None, *, alone: bool) -> 
         stretches.append(_stretch(graph, earlier))
     # What a compaction on an abandoned branch replaced was compacted away, too, and is not a dead branch.
     abandoned = [
-        graph.by_id[row.source]
-        for at, row in enumerate(islice(log.rows, end))
-        if row.boundary and graph.main[at] and at not in seen_boundaries and row.source in graph.by_id
+        graph.by_id[source]
+        for cut in log.compactions
+        if cut.row < end and graph.main[cut.row] and cut.row not in seen_boundaries
+        if (source := log.rows[cut.row].source) in graph.by_id
     ]
     earlier_live = [each.live for each in (*stretches[1:], *(_stretch(graph, each) for each in abandoned))]
     compacted = set().union(*earlier_live) - live
-    rows = sorted(index for index in live if log.rows[index].in_context)
+    rows = sorted([index for index in live if log.rows[index].parts])
     beside = frozenset(index for index in rows if index not in first.walked and index not in kept)
     parts = _in_prompt_order(log, rows)
-    lineage = sorted(index for each in stretches for index in each.live if log.rows[index].in_context)
-    broken = [
-        (index, index in graph.bridged)
-        for each in stretches
-        for index in each.walked
-        if graph.parents[index] == MISSING or index in graph.bridged
-    ]
+    lineage = sorted([index for each in stretches for index in each.live if log.rows[index].parts])
+    broken = [(index, index in graph.bridged) for each in stretches for index in each.walked & graph.lost]
     results = {part.call_id for part in parts if part.kind is PartKind.RESULT}
     calls = {part.call_id for part in parts if part.kind is PartKind.CALL}
     named = [(each, "logicalParentUuid", log.rows[each].source) for each in sorted(seen_boundaries)]
@@ -355,24 +362,28 @@ def _calls_in(log: TranscriptLog, rows: Iterable[int]) -> list[ModelCall]:
 
 
 def _absent(graph: RowGraph, live: set[int], compacted: set[int]) -> dict[Absence, list[int]]:
-    rows, on_the_way = graph.rows, live | compacted
+    """Return the rows with content that are not live by the reason, in the order of their first rows."""
+    rows, main = graph.rows, graph.main
+    absent = [index for index in range(graph.end) if index not in live and rows[index].parts]
+    dead = [index for index in absent if index not in compacted and main[index]]
+    copies = _copies(graph, dead, live | compacted) if dead else set()
+    found = {
+        Absence.SIDE: [index for index in absent if not main[index]],
+        Absence.COMPACTED: [index for index in absent if index in compacted and main[index]],
+        Absence.SUPERSEDED: [index for index in dead if index in copies],
+        Absence.DEAD: [index for index in dead if index not in copies],
+    }
+    return {why: gone for gone, why in sorted((gone, why) for why, gone in found.items() if gone)}
+
+
+def _copies(graph: RowGraph, dead: Sequence[int], on_the_way: set[int]) -> set[int]:
+    """Return the rows of dead branches that have a call which the way to the end has, too."""
+    rows = graph.rows
     known = {rows[index].message for index in on_the_way if rows[index].message}
     roots: dict[int, int] = {}
-    copies: set[int] = set()
-    absent = [index for index in range(graph.end) if rows[index].in_context and index not in live]
-    for index in absent:
-        if index in compacted or not graph.main[index]:
-            continue
-        over = graph.above[index]
-        roots[index] = roots.get(over, index)
+    copied: set[int] = set()
+    for index in dead:
+        roots[index] = roots.get(graph.above[index], index)
         if rows[index].message in known:
-            copies.add(roots[index])
-    found: dict[Absence, list[int]] = defaultdict(list)
-    for index in absent:
-        if not graph.main[index]:
-            found[Absence.SIDE].append(index)
-        elif index in compacted:
-            found[Absence.COMPACTED].append(index)
-        else:
-            found[Absence.SUPERSEDED if roots[index] in copies else Absence.DEAD].append(index)
-    return dict(found)
+            copied.add(roots[index])
+    return {index for index in dead if roots[index] in copied}
