@@ -230,5 +230,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
         _one_of(lambda: list(GLYPHS), "glyph set"),
     ),
     "follow": Setting("whether open files are followed as they change", True, _yes_or_no),
-    "home": Setting("whether the start screen offers sessions of Claude Code, Codex and OpenCode", True, _yes_or_no),
+    "home": Setting(
+        "whether the start screen offers sessions of Claude Code, Codex and OpenCode", True, _yes_or_no
+    ),
 }

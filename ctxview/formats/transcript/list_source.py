@@ -246,7 +246,8 @@ def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
         project = Path(known.project).name or file.path.parent.name
         rest = " · only the end was read: open it for calls and findings" if known.partial else ""
         title = known.title or "without a prompt"
-        text = f"{lead or f'{project}: '}{title}\n{' · '.join(filter(None, (known.model, about)))}{rest}\n{known.project}"
+        about = " · ".join(filter(None, (known.model, about)))
+        text = f"{lead or f'{project}: '}{title}\n{about}{rest}\n{known.project}"
         tags = tuple(filter(None, (project, known.model)))
         if known.used is not None and known.window:
             figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))
