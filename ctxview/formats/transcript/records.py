@@ -38,6 +38,12 @@ def records_of(line: HistoryLine, longest: int = LONGEST_RECOVERED) -> FoundReco
     return _examined(line, value, longest)
 
 
+def record_of(content: bytes) -> Record | None:
+    """Return the record of the bytes of a row, also of one that was recovered from a damaged line."""
+    line = HistoryLine("", "", None, 0, len(content), content, 1)
+    return next((record for record, _, _ in records_of(line).records), None)
+
+
 def is_record(value: object) -> bool:
     """Whether an object of a damaged line is a whole record, and not an inner part of a cut one."""
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
@@ -72,7 +78,7 @@ def _examined(line: HistoryLine, value: Record | None, longest: int) -> FoundRec
     if whole and len(found) > 1:
         text = f"{len(found)} records stand on one line"
         problems.append(_problem(line, "TRF003", text))
-    elif not whole:
+    elif not whole or not skipped:
         rescued = counted(len(found), "record") if found else "nothing"
         why = (line.problem or "unreadable").removeprefix("not JSON: ")
         text = f"the line is not JSON: {why}; {rescued} could be recovered from it"

@@ -6,8 +6,6 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Protocol
 
-import orjson
-
 from ctxview.core.transcript import Row
 from ctxview.files.line_file import LineFile
 from ctxview.files.reading import ReadError
@@ -18,7 +16,7 @@ from ctxview.formats.transcript.claude import texts as claude_texts
 from ctxview.formats.transcript.codex import reader as codex
 from ctxview.formats.transcript.loading import reader_for, take_line
 from ctxview.formats.transcript.model import Absence, Dialect, LiveContext, LogPart, Record, TranscriptLog
-from ctxview.formats.transcript.records import records_of
+from ctxview.formats.transcript.records import record_of, records_of
 
 LONGEST_TEXT = 64 * 1024
 LONGEST_ROW = 256 * 1024
@@ -79,10 +77,10 @@ class PartTexts:
 
     def _read(self, part: LogPart, start: int, end: int) -> str:
         try:
-            value = orjson.loads(self._lines.read(start, end).removeprefix(b"\xef\xbb\xbf").strip(b"\0"))
-        except (orjson.JSONDecodeError, ReadError):
+            value = record_of(self._lines.read(start, end))
+        except ReadError:
             return ""
-        return text_of(self.log.dialect, value, part) if isinstance(value, dict) else ""
+        return text_of(self.log.dialect, value, part) if value is not None else ""
 
 
 def text_of(dialect: Dialect, value: Record, part: LogPart) -> str:

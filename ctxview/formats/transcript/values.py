@@ -22,9 +22,9 @@ def text(value: JsonValue, name: str) -> str | None:
 
 
 def number(value: JsonValue, name: str) -> int | None:
-    """Return a member that is a whole number."""
+    """Return a member that is a count."""
     found = value.get(name) if type(value) is dict else None
-    return found if type(found) is int else None
+    return found if type(found) is int and found >= 0 else None
 
 
 def record(value: JsonValue, name: str) -> Record:

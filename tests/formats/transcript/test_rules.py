@@ -10,7 +10,7 @@ import pytest
 from ctxview.core.findings import REGISTRY, Finding, Severity
 from ctxview.formats.registry import open_source
 from ctxview.formats.transcript.source import TranscriptSource
-from tests.formats.transcript.builders import LENS, findings_of, packed, write
+from tests.formats.transcript.builders import LENS, findings_of, packed, state_of, write
 from tests.formats.transcript.opencode_builders import write_export
 from tests.rule_examples import assert_examples_are_true, rules_of
 
@@ -232,3 +232,34 @@ def test_a_sub_agent_whose_session_is_not_there_says_so(tmp_path: Path) -> None:
     assert found() == ["the session of this sub-agent, s1.jsonl, is not there"]
     (tmp_path / "s1.jsonl").write_bytes(b"")
     assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "why", "shown"),
+    [
+        (b'"caf\xff"', "the byte 0xFF does not belong to any UTF-8 character", "caf\udcff"),
+        (b'"text", "n": NaN', "NaN is not JSON", "text"),
+        (b'"tab\there"', "the control character U+0009", "tab\there"),
+        (b'"half \\ud83d"', None, "half \ud83d"),
+    ],
+)
+def test_a_row_that_is_not_strict_json_is_shown_and_reported(
+    content: bytes, why: str | None, shown: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "u1 user : PLACE")
+    path.write_bytes(path.read_bytes().replace(b'"PLACE"', content))
+    (block,) = (block for tier in state_of(path).tiers for block in tier.blocks if block.id == "u1")
+    assert block.text == shown
+    found = [each for each in findings_of(path) if each.rule == "TRF001"]
+    assert [each.origin.line for each in found] == ([1] if why else [])
+    assert all(why in each.message and "1 record could be recovered" in each.message for each in found if why)
+
+
+def test_sizes_below_zero_are_no_sizes(tmp_path: Path) -> None:
+    text = """
+u1 user : Fix it
+a1 assistant fresh=-9000 sent=-9000 out=5 : Done
+a2 assistant sent=900 out=5 : Done
+"""
+    source = TranscriptSource(write(tmp_path, text))
+    assert [source.reading(at, LENS).state.budgets[0].used >= 0 for at in range(3)] == [True] * 3

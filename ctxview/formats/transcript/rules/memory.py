@@ -38,9 +38,10 @@ def compaction(facts: TranscriptFacts) -> Iterator[Hit]:
         before, after = size_before(facts, cut), size_after(facts, cut)
         end = f"{after:,}" if after is not None else "a size that is not known: no call follows"
         start = f"{before:,}" if before is not None else "an unknown size"
-        replaced = counted(bisect_left(gone, cut.row) - bisect_left(gone, last), "row")
+        replaced = bisect_left(gone, cut.row) - bisect_left(gone, last)
+        rows = f"; {counted(replaced, 'row')} replaced" if replaced else ""
         kept = f", {len(cut.kept)} kept" if cut.kept else ""
-        text = f"compaction ({cut.trigger or 'unknown'}) from {start} to {end}; {replaced} replaced{kept}"
+        text = f"compaction ({cut.trigger or 'unknown'}) from {start} to {end}{rows}{kept}"
         yield Hit(facts.log.origin(cut.row), text)
         last = cut.row
 
