@@ -75,6 +75,14 @@ def _main(arguments: list[str]) -> int:
     except BrokenPipeError:
         _discard_stdout()
         return EXIT_BROKEN_PIPE
+    except Exception as error:
+        # A profile is only looked up when its format reads the source.
+        from ctxview.formats.interface import OpenError
+
+        if not isinstance(error, OpenError):
+            raise
+        print_error(str(error))
+        return EXIT_ERROR
     return code
 
 
@@ -97,8 +105,9 @@ def _unknown_argument(argument: str, parser: ArgumentParser) -> str:
 
     if not argument.startswith("-"):
         return f"unexpected argument {argument}"
-    options = [name for action in parser._actions for name in action.option_strings]
-    return f"unknown option {argument}{did_you_mean(argument, options)}"
+    options = {name.lstrip("-"): name for action in parser._actions for name in action.option_strings}
+    near = did_you_mean(argument.lstrip("-"), options)
+    return f"unknown option {argument}{near.replace('mean ', 'mean --')}"
 
 
 def _replace_unprintable_characters() -> None:

@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
         dest="home",
         action="store_false",
         default=None,
-        help="without PATH: do not offer the sessions of Claude Code and Codex",
+        help="without PATH: do not offer the sessions of Claude Code, Codex and OpenCode",
     )
     add_reading_arguments(parser)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 
+from ctxview.analysis.revisions.reasons import is_shown_in_part
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.analysis.wording import counted
 from ctxview.core.figures import Figure
@@ -195,7 +196,8 @@ def _tier(tier: Tier, lines: Sequence[str], heading: str | None, console: Consol
 def _block_row(block: Block, gauges: Sequence[str], numbers: Sequence[str]) -> list[Cell]:
     figures = {each.name: each for each in block.figures}
     dim = Style.QUIET if block.visible is False else None
-    marks = {None: Cell("·", Style.QUIET), True: Cell("●", Style.GOOD), False: Cell("○", Style.QUIET)}
+    shown = "◐" if is_shown_in_part(block) else "●"
+    marks = {None: Cell("·", Style.QUIET), True: Cell(shown, Style.GOOD), False: Cell("○", Style.QUIET)}
     return [
         marks[block.visible],
         Cell(visible(block.id), Style.STRONG),

@@ -92,11 +92,12 @@ def _share(
 ) -> TargetShare:
     budgets = (each.used for each in state.budgets if each.target == target and each.unit == "tokens")
     recorded = next((used for used in budgets if used is not None), None) if given else None
+    whole = sum((block.tokens or 0) + block.cut for block in blocks)
     return TargetShare(
         target,
         tuple(mask_secrets(block.id) for block in blocks),
         given,
-        recorded if recorded is not None else sum(block.tokens or 0 for block in blocks),
+        recorded if recorded is not None else whole,
         sum(bool(block.redaction) for block in blocks),
         tuple(mask_secrets(block.id) for block in blocks if block.reach.get(target) is Reach.VIOLATION),
         prompt,

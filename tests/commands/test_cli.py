@@ -45,6 +45,22 @@ def test_the_help_lists_every_command(ctxview: Run) -> None:
     assert all(re.search(rf"^  {name} ", listed, re.MULTILINE) for name in all_commands())
 
 
+@pytest.mark.parametrize("sample", ["snapshot/lighthouse", "envelope/handoff", "memory/exhibition"])
+@pytest.mark.parametrize("command", ["show", "why", "export"])
+def test_an_unknown_profile_is_one_line(ctxview: Run, command: str, sample: str) -> None:
+    name = ["gone"] if command == "why" else []
+    ran = ctxview(command, samples_folder() / sample, *name, "--profile", "nix")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("ctxview: unknown profile 'nix'")
+    assert ran.err.count("\n") == 1
+
+
+def test_an_option_that_resembles_no_other_has_no_hint(ctxview: Run) -> None:
+    assert "did you mean" not in ctxview("show", "--frob", CLEAN).err
+    assert "(did you mean --json?)" in ctxview("show", "--jsn", CLEAN).err
+
+
 # -- show ------------------------------------------------------------------------------------------------
 
 

@@ -109,7 +109,7 @@ def _plan(arguments: Namespace, profile: Profile) -> tuple[ContextSnapshot, Trim
             title: history for title, history in wanted.items() if arguments.memory in (title, history.memory)
         }
     if not wanted:
-        raise UserError(f"{arguments.path}: no context of such a memory")
+        raise UserError(f"{arguments.path}: there is no memory with a context here")
     if len(wanted) > 1:
         raise UserError(f"{arguments.path}: several memories; choose one with --memory: {', '.join(wanted)}")
     history = next(iter(wanted.values()))

@@ -59,9 +59,11 @@ def with_headings(assembly: Assembly, count: TokenMemo) -> Assembly:
 
 
 def _instructions(assembly: Assembly) -> Iterator[PromptPart]:
-    for part in assembly.components:
+    files = [part for part in assembly.components if part.name != HEADINGS]
+    for at, part in enumerate(files):
+        if at:
+            yield PromptPart(text="\n\n")
         yield from _lines(part, part.name)
-        yield PromptPart(text="\n\n")
 
 
 def _sections(assembly: Assembly) -> Iterator[list[PromptPart]]:

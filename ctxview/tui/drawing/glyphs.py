@@ -36,7 +36,7 @@ REF = {
 
 YES, NO, UNSAID = "✓", "✗", "·"
 
-SHOWN, HIDDEN = "●", "○"
+SHOWN, IN_PART, HIDDEN = "●", "◐", "○"
 
 DONE, CURRENT, OPEN, STUCK, DROPPED = "✓", "●", "○", "⊘", "⊖"
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from rich.cells import cell_len
 
+from ctxview.analysis.revisions.reasons import is_shown_in_part
 from ctxview.core.figures import Figure, Limit
 from ctxview.core.findings import Severity
 from ctxview.core.state import Block
@@ -129,7 +130,7 @@ def block_row(row: MemoryRow, columns: MemoryColumns, depth: int) -> list[Line]:
     block, change = row.block, row.change
     hidden = block.visible is False
     quiet = "hidden" if hidden else ""
-    sign = Span(VERDICTS[block.visible], quiet or row.style)
+    sign = Span(glyphs.IN_PART if is_shown_in_part(block) else VERDICTS[block.visible], quiet or row.style)
     cells: list[Line] = [
         (
             Span(" "),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
 from ctxview.analysis.gaps import blocked_names
+from ctxview.analysis.revisions.reasons import is_shown_in_part
 from ctxview.core.fields import Field, Form, Owner
 from ctxview.core.findings import Finding
 from ctxview.core.flow import FlowIndex, FlowLink, FlowNode
@@ -103,7 +104,10 @@ def _verdict(block: Block, width: int) -> Iterator[Line]:
         return
     if block.visible:
         place = f", position {block.rank + 1}" if block.rank is not None else ""
-        shown: Line = (Span(f"{glyphs.SHOWN} shown to the model{place}", "visible.yes"),)
+        verdict = f"{glyphs.SHOWN} shown to the model"
+        if is_shown_in_part(block):
+            verdict = f"{glyphs.IN_PART} shown to the model in part"
+        shown: Line = (Span(f"{verdict}{place}", "visible.yes"),)
         how = show(f": {block.why}" if block.why else "", "dim")
         yield from wrap(join(shown, how), width, "  ")
     else:

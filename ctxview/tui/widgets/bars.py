@@ -115,6 +115,10 @@ def _is_folder(path: Path) -> bool:
 
 LIVE = 20
 """Cells that the live status always gets."""
+TIME = 4
+"""The importance of the time of the revision, which is shortened before it is left out."""
+LEAST_TITLE = 24
+"""Cells that a longer title keeps when facts are left out."""
 
 
 class Header(BarLine):
@@ -133,13 +137,22 @@ class Header(BarLine):
 def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str, str] = ("", "")) -> Line:
     """The header: as many facts as fit, the least important left out first, the title shortened last."""
     brand: Line = (Span(" ctxview ", "brand"), Span(" "))
-    facts = _facts(model, status, (shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]), cells)
+    live = shorten(live[0], max(LIVE, cells // 2 - 12)), live[1]
+    whole_time = cells >= BOXED
+    facts = _facts(model, status, live, cells, whole_time=whole_time)
     while True:
         right = join(*(line for _, line in facts), gap=" · ")
         room = cells - width(brand) - width(right) - 3
-        if room >= min(24, width(_title(model, cells))) or len(facts) <= 1:
+        if room >= min(LEAST_TITLE, width(_title(model, cells))) or len(facts) <= 1:
             break
-        facts.remove(min(facts, key=lambda fact: fact[0]))
+        least = min(facts, key=lambda fact: fact[0])
+        if whole_time and least[0] == TIME:
+            whole_time = False
+            facts = [
+                fact for fact in _facts(model, status, live, cells, whole_time=whole_time) if fact[0] >= TIME
+            ]
+        else:
+            facts.remove(least)
     left = fit(_title(model, max(room, 8)), max(room, 8))
     blank = Span(" " * max(1, cells - width(brand) - width(left) - width(right) - 1))
     return fit(join(brand, left, (blank,), right), cells)
@@ -154,7 +167,9 @@ def _title(model: InspectorModel, cells: int) -> Line:
     return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
 
 
-def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int) -> list[tuple[int, Line]]:
+def _facts(
+    model: InspectorModel, status: str, live: tuple[str, str], cells: int, *, whole_time: bool
+) -> list[tuple[int, Line]]:
     """(importance, text) of each fact, in the order of the line."""
     facts: list[tuple[int, Line]] = []
     view, source = model.view, model.source
@@ -179,8 +194,8 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int
         # Without its file name: the revision number beside it is enough to distinguish labels.
         facts.append((8, show(shorten(revision.label.removesuffix(f" ({revision.file.name})"), 40))))
         if revision.time:
-            time = glyphs.time_text(revision.time) if cells >= BOXED else glyphs.day_text(revision.time)
-            facts.append((4, show(time, "dim")))
+            time = glyphs.time_text(revision.time) if whole_time else glyphs.day_text(revision.time)
+            facts.append((TIME, show(time, "dim")))
         if model.last_revision and not plays:
             facts.append((7, show(f"rev {model.key.revision + 1} of {model.last_revision + 1}", "dim")))
     if model.profile is not None:
@@ -188,7 +203,7 @@ def _facts(model: InspectorModel, status: str, live: tuple[str, str], cells: int
     if status:
         facts.append((9, show(status, "accent")))
     elif view is not None:
-        facts.append((3, _counter(model, view)))
+        facts.append((5 if cells >= BOXED else 3, _counter(model, view)))
     return facts
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ctxview.analysis.revisions.reasons import is_shown_in_part
 from ctxview.analysis.tokens import ESTIMATES
 from ctxview.cli import main
 from ctxview.core.findings import REGISTRY, Severity
@@ -212,6 +213,19 @@ def test_budget_001_a_tight_window_shows_limit_use_strategy_segments_and_cuts(op
     assert sum(each.used for each in budget.segments) == 540
     overflow = "summarize_oldest; truncated item-plan (removed tokens 100)"
     assert state(source).extra["overflow of budget-model"] == overflow
+
+
+def test_the_size_of_an_item_that_was_cut_is_what_got_through(open_turn: Open) -> None:
+    whole = next(each for each in state(open_turn()).blocks() if each.id == "item-plan")
+    cut = {"item_ref": "item-plan", "removed_tokens": 10}
+    found = state(open_turn(setting("budget-model", truncation_records=[cut])))
+    block = next(each for each in found.blocks() if each.id == "item-plan")
+    assert (whole.tokens or 0) - (block.tokens or 0) == block.cut == 10
+    assert block.state is not None
+    assert "truncated by 10 tokens" in block.state
+    assert is_shown_in_part(block)
+    assert not is_shown_in_part(whole)
+    assert found.counts.tokens == sum(each.tokens or 0 for each in found.blocks() if each.visible)
 
 
 def test_asm_001_an_injected_item_leads_to_its_source(open_turn: Open) -> None:

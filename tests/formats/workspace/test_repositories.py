@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ctxview.analysis.tokens import ESTIMATES, exact_counter
+from ctxview.analysis.tokens import ESTIMATES, TokenCounter, exact_counter
 from ctxview.cli import main
 from ctxview.core.findings import Severity
 from ctxview.formats import open_source
@@ -203,6 +203,17 @@ def test_a_secret_in_a_rule_that_is_loaded_on_demand_reaches_the_prompt(tmp_path
     text = "---\nglobs: '*.ts'\n---\n\n- The token is ghp_16C7e42F292c6912E7710c838347Ae178B4a.\n"
     files = {"AGENTS.md": "- Be brief.\n", ".cursor/rules/a.mdc": text}
     assert found(tmp_path, files) == [("WSP019", "a.mdc", 5)]
+
+
+@pytest.mark.parametrize("counter", [exact_counter(), ESTIMATES["bytes/4"]])
+def test_the_prompt_is_the_files_with_a_blank_line_between_by_any_counter(
+    tmp_path: Path, counter: TokenCounter
+) -> None:
+    write(tmp_path, {"AGENTS.md": "# A\n\n- Be brief.\n", "CLAUDE.md": "# C\n\n- Plan first.\n"})
+    ability = open_source(tmp_path).abilities.prompt
+
+    assert ability is not None
+    assert ability.prompt(0, Lens(counter), None).text == "# A\n\n- Be brief.\n\n# C\n\n- Plan first."
 
 
 def test_the_cost_in_every_turn_is_exact_and_by_agent(tmp_path: Path) -> None:

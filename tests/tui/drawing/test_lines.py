@@ -205,6 +205,14 @@ def test_the_header_names_the_estimator() -> None:
     assert "counting…" in plain(header_line(model_of(night()), "counting…", 120))
 
 
+def test_the_header_shortens_the_time_before_it_leaves_out_the_estimator() -> None:
+    model = model_of(night())
+    model.add_sources([night(), night()], [])
+    line = plain(header_line(model, "", 120, ("● live", "")))
+    assert "bytes/3, estimate" in line
+    assert "source 1 of 3" in line
+
+
 def test_the_key_bar_offers_the_actions_that_apply() -> None:
     assert "w save" not in plain(key_line({ActionCondition.FINDINGS}, 200))
     assert "Space play" in plain(key_line({ActionCondition.REVISIONS, ActionCondition.PLAYER}, 120))

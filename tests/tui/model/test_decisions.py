@@ -15,7 +15,8 @@ from ctxview.editing.draft import Draft
 from ctxview.formats import OpenError, open_source
 from ctxview.formats.interface import Abilities, Lens, Progress
 from ctxview.tui.model.change_marks import ChangeMark
-from ctxview.tui.model.effects import Cancel, Ended, Refresh, Select, Show, ShowMessages, Start
+from ctxview.tui.model.effects import Cancel, Ended, Notify, Refresh, Select, Show, ShowMessages, Start
+from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.inspector_state import Awaiting
 from ctxview.tui.model.jobs import Job
 from ctxview.tui.model.jobs.captions import FindEvent, ReadCaptions
@@ -158,6 +159,13 @@ def test_without_any_source_the_problem_is_said_after_the_last_path() -> None:
     driver.do(driver.model.finished(Job(), SourcesFound([night()], [OpenProblem(Path("x"), "gone")])))
     driver.settle()
     assert (driver.model.problem, driver.model.view is None) == (None, False)
+
+
+def test_a_profile_that_the_source_does_not_have_is_said() -> None:
+    model = InspectorModel("nix", ReadOptions("bytes/3"), lambda: [night()], watching=False)
+    effects = model.finished(Job(), SourcesFound([night()]))
+    (notice,) = [each.text for each in effects if isinstance(each, Notify)]
+    assert notice.startswith("unknown profile nix is not used; known profiles: atom-0.17")
 
 
 def test_a_failed_opening_is_a_problem() -> None:

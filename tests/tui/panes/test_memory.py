@@ -14,6 +14,7 @@ async def test_a_tier_is_listed_as_the_model_reads_it_and_what_is_not_shown_is_l
     received = samples_folder() / "snapshot" / "lighthouse" / "round-09.received.json"
     async with driving(open_source(received), size=(120, 60)) as drive:
         await drive.press("2")
+        assert "◐ lt-dunning-calendar" in drive.screen_text()
         rows = re.findall(r"([●○]) ((?:core|work|h\d)-\S+)", drive.screen_text())
         assert [name for _, name in rows if name.startswith("core-")] == CORE
         working = rows[len(CORE) : len(CORE) + 12]

@@ -34,7 +34,7 @@ from ctxview.core.state import (
 from ctxview.formats.envelope.format import NAME
 from ctxview.formats.envelope.model import Record, text
 from ctxview.formats.envelope.parser import RecordFile
-from ctxview.formats.envelope.state.budgets import build_budgets, cut_from_model, overflow_facts
+from ctxview.formats.envelope.state.budgets import build_budgets, cut_from_model, cuts_by_item, overflow_facts
 from ctxview.formats.envelope.state.flow import build_flow
 from ctxview.formats.envelope.state.gaps import build_gaps, build_todo
 from ctxview.formats.envelope.state.inputs import EnvelopeStateInputs
@@ -152,10 +152,13 @@ def _counts(inputs: EnvelopeStateInputs, tiers: Sequence[Tier]) -> Counts:
     items = (*inputs.records.of(RecordKind.ITEM), *inputs.records.of(RecordKind.SUMMARY))
     shown = [item for item in items if any(each.target == "model" for each in inputs.outcome(item).injected)]
     cut = cut_from_model(inputs) if shown else 0
+    by_item = cuts_by_item(inputs)
     if not cut and all(inputs.tokens(item)[1] for item in shown):
         return counts
     estimator = f"{inputs.counter.name} and recorded"
-    return replace(counts, tokens=max(0, counts.tokens - cut), tokens_exact=False, estimator=estimator)
+    # The sizes of the blocks are already those that got through.
+    rest = cut - sum(by_item.get(inputs.outcome(item).id, 0) for item in shown)
+    return replace(counts, tokens=max(0, counts.tokens - rest), tokens_exact=False, estimator=estimator)
 
 
 def _extra(inputs: EnvelopeStateInputs) -> dict[str, str]:

@@ -59,8 +59,22 @@ def overflow_facts(inputs: EnvelopeStateInputs) -> dict[str, str]:
 
 def cut_from_model(inputs: EnvelopeStateInputs) -> int:
     """The number of tokens that were cut from the context of the model, by the records."""
-    budgets = (each for each in inputs.records.of(RecordKind.BUDGET) if each.text("target") == "model")
-    return sum(_cut(each, "tokens") or 0 for each in budgets)
+    return sum(_cut(each, "tokens") or 0 for each in _budgets_of_model(inputs))
+
+
+def cuts_by_item(inputs: EnvelopeStateInputs) -> dict[str, int]:
+    """The number of tokens that were cut from each item for the model, where the records name it."""
+    cuts: dict[str, int] = {}
+    for budget in _budgets_of_model(inputs):
+        for entry in {_truncated(each): each for each in _truncation_records(budget)}.values():
+            name, removed = _name_of_truncated(entry), _removed(entry, "tokens")
+            if name is not None and removed:
+                cuts[name] = cuts.get(name, 0) + removed
+    return cuts
+
+
+def _budgets_of_model(inputs: EnvelopeStateInputs) -> Iterator[Record]:
+    return (each for each in inputs.records.of(RecordKind.BUDGET) if each.text("target") == "model")
 
 
 def _cut(record: Record, unit: str) -> int | None:
@@ -88,12 +102,15 @@ def _truncation_records(record: Record) -> list[Mapping[str, JsonValue]]:
 
 def _truncated(members: Mapping[str, JsonValue]) -> str:
     """A truncation record as text: its name, if any, and its figures; the draft defines no fields."""
-    name = next(
-        (found for key in ("item_ref", "item_id", "id", "ref") if (found := text(members.get(key)))), None
-    )
+    name = _name_of_truncated(members)
     counts = {key.replace("_", " "): count(value) for key, value in members.items()}
     figures = [f"{key} {each:,}" for key, each in counts.items() if each is not None]
     return f"{name or 'something'} ({', '.join(figures)})" if figures else name or "something"
+
+
+def _name_of_truncated(members: Mapping[str, JsonValue]) -> str | None:
+    names = (text(members.get(key)) for key in ("item_ref", "item_id", "id", "ref"))
+    return next((each for each in names if each), None)
 
 
 def _budgets_of(inputs: EnvelopeStateInputs, record: Record) -> Iterator[Budget]:

@@ -23,6 +23,7 @@ from ctxview.formats.envelope.outcomes import (
     reach_of,
 )
 from ctxview.formats.envelope.redactions import is_gone, is_redacted, redaction_label
+from ctxview.formats.envelope.state.budgets import cuts_by_item
 from ctxview.formats.envelope.state.inputs import NO_TARGET, EnvelopeStateInputs
 from ctxview.formats.envelope.vocabulary import TARGETS, RecordKind
 from ctxview.formats.envelope.withheld import withheld_label
@@ -45,7 +46,7 @@ ORDER = ("redacted", "omitted", "compacted", "available", "selected", "assembled
 def build_tiers(inputs: EnvelopeStateInputs) -> tuple[Tier, ...]:
     """The tiers that hold blocks or can take a note, the furthest outcome first."""
     moves = moves_by_item(inputs.records) if inputs.editor is not None else {}
-    shared = _SharedInputs(targets_of(inputs), _ranks(inputs), moves)
+    shared = _SharedInputs(targets_of(inputs), _ranks(inputs), moves, cuts_by_item(inputs))
     # Every record has a block, also duplicates; then the items that are only named.
     records = (*inputs.records.of(RecordKind.ITEM), *inputs.records.of(RecordKind.SUMMARY))
     blocks = [_block(inputs, inputs.outcome(record), record, shared) for record in records]
@@ -76,11 +77,12 @@ def targets_of(inputs: EnvelopeStateInputs) -> tuple[str, ...]:
 
 
 class _SharedInputs(Struct, frozen=True):
-    """Values computed once for all blocks; ranks and moves by item."""
+    """Values computed once for all blocks; ranks, moves and the tokens that were cut by item."""
 
     targets: Sequence[str]
     ranks: Mapping[str, int]
     moves: Mapping[str, tuple[Move, ...]]
+    cuts: Mapping[str, int]
 
 
 def _block(
@@ -90,6 +92,7 @@ def _block(
     is_duplicate = record is not None and outcome.item is not record
     visible = None if is_duplicate else _is_visible(inputs, outcome)
     tokens, counted = inputs.tokens(record) if record is not None else (None, False)
+    cut = shared.cuts.get(outcome.id, 0) if visible else 0
     return Block(
         id=inputs.mask(outcome.id),
         tier=outcome_word(outcome),
@@ -97,12 +100,13 @@ def _block(
         text=block_text(inputs, record),
         tags=(
             *_tags(inputs, record),
-            *(("tokens as recorded",) if tokens is not None and not counted else ()),
+            *(("tokens as recorded",) if tokens is not None and (cut or not counted) else ()),
         ),
-        tokens=tokens,
+        tokens=max(0, tokens - cut) if tokens is not None else None,
+        cut=cut,
         visible=visible,
         reason=None if visible else DUPLICATE_ID if is_duplicate else _reason(inputs, outcome),
-        state=_state(inputs, outcome, record),
+        state=_state(inputs, outcome, record, cut),
         origin=_origin(outcome, record),
         form=inputs.form(record) if record is not None else None,
         rank=shared.ranks.get(outcome.id) if visible else None,
@@ -145,8 +149,10 @@ def _tags(inputs: EnvelopeStateInputs, record: Record | None) -> Iterator[str]:
             yield inputs.mask(f"{label} {found}")
 
 
-def _state(inputs: EnvelopeStateInputs, outcome: Outcome, record: Record | None) -> str | None:
+def _state(inputs: EnvelopeStateInputs, outcome: Outcome, record: Record | None, cut: int) -> str | None:
     marks = [*flags(outcome)]
+    if cut:
+        marks.append(f"truncated by {cut:,} tokens")
     if record is None:
         marks.append("no record of it")
     elif outcome.item is not record:
