@@ -233,7 +233,7 @@ class CtxviewApp(OrderedInput):
         timeout: float | None = None,
         **_: bool,
     ) -> None:
-        """Show a notice; its text is never markup, whatever is asked."""
+        """Show a notice; its text is never read as markup."""
         seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
         self.post_message(Notify(Notice(message, title, severity, seconds, markup=False)))
 

@@ -12,7 +12,7 @@ from ctxview.formats import Revision, open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.drawing.text import plain
 from ctxview.tui.model.layout import Pane
-from ctxview.tui.widgets.bars import header_line
+from ctxview.tui.widgets.header import header_line
 from tests.tui.driver import Driver, driving
 from tests.tui.snapshot_stories import night
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ctxview.analysis.revisions.facts import KnownRevisions
-from ctxview.analysis.wording import excerpt
 from ctxview.tui.model import background_work, live_updates
 from ctxview.tui.model.background_work import BackgroundWork, TrendLoader
 from ctxview.tui.model.change_marks import ChangeMarks
@@ -181,10 +180,8 @@ class InspectorModel(InspectorState):
                 self.shown.show(Pane.MEMORY)
             self.replay.sources_found()
             effects = self.read()
-            if wanted is not None and self.key.profile is None:
-                known = ", ".join(self.sources[0].profiles) or "none"
-                text = f"unknown profile {excerpt(wanted)} is not used; known profiles: {known}"
-                effects = [*effects, Notify(text, "warning")]
+            if problem := self.profile_problem(wanted):
+                effects.append(Notify(problem, "warning"))
         elif found.last and not self.sources:
             self.problem, self.awaiting = "No source could be opened.", None
             effects = [Show()]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ctxview.analysis.wording import excerpt
 from ctxview.core.figures import Figure
 from ctxview.core.state import ContextState
 from ctxview.core.transcript import Transcript
@@ -170,6 +171,13 @@ class InspectorState:
         """Return `profile` when the source knows it, else None; the format judges a path."""
         known = profile is None or "/" in profile or profile in self.sources[number].profiles
         return profile if known else None
+
+    def profile_problem(self, wanted: str | None) -> str:
+        """Return why the wanted profile is not used; empty when it is."""
+        if wanted is None or wanted == self.key.profile or self.source is None:
+            return ""
+        known = ", ".join(self.source.profiles) or "none"
+        return f"unknown profile {excerpt(wanted)}; known: {known}"
 
     @property
     def options(self) -> tuple[LensOption, ...]:

@@ -23,8 +23,9 @@ from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.screens.action_screen import ActionScreen, UnsavedChanged, bindings, find_own_action
 from ctxview.tui.screens.view_area import SkylineStrip, ViewArea, ViewTabs
 from ctxview.tui.widgets import bars
-from ctxview.tui.widgets.bars import Header, KeyBar
+from ctxview.tui.widgets.bars import KeyBar
 from ctxview.tui.widgets.facts_pane import FactsPane
+from ctxview.tui.widgets.header import Header
 from ctxview.tui.widgets.pane import PaneWidget
 from ctxview.tui.widgets.replay_bar import ReplayBar
 from ctxview.tui.widgets.strips import RenderCache, StaticLines, content

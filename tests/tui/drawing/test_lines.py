@@ -29,7 +29,8 @@ from ctxview.tui.panes.budget import BudgetPane
 from ctxview.tui.panes.detail_text import detail_lines
 from ctxview.tui.panes.todo import cursor_lines, item_line, todo_path
 from ctxview.tui.screens.view_area import tabs_line
-from ctxview.tui.widgets.bars import header_line, key_line
+from ctxview.tui.widgets.bars import key_line
+from ctxview.tui.widgets.header import header_line
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import TODO, hostile, night
 

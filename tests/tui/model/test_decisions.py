@@ -165,7 +165,7 @@ def test_a_profile_that_the_source_does_not_have_is_said() -> None:
     model = InspectorModel("nix", ReadOptions("bytes/3"), lambda: [night()], watching=False)
     effects = model.finished(Job(), SourcesFound([night()]))
     (notice,) = [each.text for each in effects if isinstance(each, Notify)]
-    assert notice.startswith("unknown profile nix is not used; known profiles: atom-0.17")
+    assert notice.startswith("unknown profile nix; known: atom-0.17")
 
 
 def test_a_failed_opening_is_a_problem() -> None:

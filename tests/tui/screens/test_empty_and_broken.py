@@ -16,7 +16,8 @@ from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.view_state import OpenProblem, ReadOptions
 from ctxview.tui.panes import memory
 from ctxview.tui.terminal import ControlFilter
-from ctxview.tui.widgets.bars import Header, KeyBar
+from ctxview.tui.widgets.bars import KeyBar
+from ctxview.tui.widgets.header import Header
 from tests.running import LIMIT
 from tests.tui.driver import Driver, driving
 from tests.tui.fakes import FakeSource
