@@ -48,6 +48,8 @@ class FormatSpec(Struct, frozen=True, kw_only=True):
     """Bytes of which every file of the format has at least one; other files do not import its code."""
     suffixes: tuple[str, ...] = ()
     """The suffixes of all files of the format; other files do not import its code."""
+    samples: bool = False
+    """Whether it reads files of a folder to recognise it; formats that need only names are asked before."""
     open: str
     """`module:name` of a function `(peek) -> Source`, which raises `OpenError`."""
     families: Mapping[str, str] = field(default_factory=dict)

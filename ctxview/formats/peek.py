@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from ctxview.files.change_detector import Stamp, stamp_of
 from ctxview.files.reading import LIMIT, ReadError, is_review_file, read_beneath, read_bytes, read_ends
 from ctxview.files.strict_json.document import JsonDocument, JsonError, parse, parse_once
 
+CLOSE_CALL = 5
+"""When the two best scores are closer than this, the user has to choose."""
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
 HEAD = 64 * 1024
@@ -40,6 +43,12 @@ class Peek:
         self.path = path
         self._inside = inside
         self._below: dict[str, Peek] = {}
+        self.best = 0
+        """The best score of the formats that were asked so far."""
+
+    def is_lost(self, score: int) -> bool:
+        """Whether another format fits so much better that a match with this score changes nothing."""
+        return self.best >= score + CLOSE_CALL
 
     @cached_property
     def is_folder(self) -> bool:
@@ -184,6 +193,17 @@ class Peek:
         if name not in self._below:
             self._below[name] = Peek(self.path / name, inside=self.path)
         return self._below[name]
+
+    @property
+    def seen_below(self) -> Sequence[Peek]:
+        """The paths in this folder that were looked at."""
+        return tuple(self._below.values())
+
+    @property
+    def read_already(self) -> bytes | None:
+        """The bytes of a file if they were read, which may be fewer than a source reads."""
+        data: bytes | None = self.__dict__.get("data")
+        return data
 
     @property
     def held(self) -> int:

@@ -22,7 +22,7 @@ from ctxview.analysis.wording import did_you_mean
 from ctxview.core.format_spec import CommandSpec, FormatMatch, FormatSpec, FoundAtHome, LensOption
 from ctxview.formats.interface import OpenError, Source
 from ctxview.formats.path_hints import missing_path_reason, nothing_recognised
-from ctxview.formats.peek import Peek
+from ctxview.formats.peek import CLOSE_CALL, Peek
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -34,8 +34,6 @@ RAW = "raw"
 BUILT_IN = ("session", "envelope", "snapshot", "workspace", "memory", "transcript", "recording", RAW)
 MOST_ENTRY_POINTS = 1024 * 1024
 """The bytes of a list of entry points that are searched for formats."""
-CLOSE_CALL = 5
-"""When the two best scores are closer than this, the user has to choose."""
 
 GENERAL_RULES = {
     "JSN": ("strict JSON", "ctxview.analysis.json_rules"),
@@ -118,12 +116,13 @@ def detect(path: Path) -> list[FormatMatch]:
 
 def detect_peek(peek: Peek) -> list[FormatMatch]:
     known, found = known_formats(), []
-    for spec in known.specs.values():
+    for spec in sorted(known.specs.values(), key=lambda spec: spec.samples):
         if spec.name == RAW:
             continue
         match = known.guarded(spec, lambda spec=spec: _recognised(spec, peek))  # type: ignore[misc]
         if match is not None:
             found.append(match)
+            peek.best = max(peek.best, match.score)
     return sorted(found, key=lambda match: -match.score)
 
 

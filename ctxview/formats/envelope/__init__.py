@@ -17,6 +17,7 @@ SPEC = FormatSpec(
         *(b'"budget_id"', b'"window_id"', b'"assembly_id"', b'"injection_id"', b'"compaction_id"'),
         *(b'"summary_id"', b'"missing_id"'),
     ),
+    samples=True,
     open="ctxview.formats.envelope.source:open_envelopes",
     redacted_copy="ctxview.formats.envelope.editing.redacted_copy:consistent_records",
     families={"ENV": "envelopes (Agent Context draft)"},

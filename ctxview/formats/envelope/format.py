@@ -120,6 +120,8 @@ def _mentions_records(head: bytes) -> bool:
 
 
 def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
+    if peek.is_lost(LIKELY):
+        return None
     names = [name for name in peek.names if _may_hold_records(name)]
     sampled = [below for name in names[:MOST_SAMPLED] if not (below := peek.below(name)).is_folder]
     fitting = sum(recognise_file(below) is not None for below in sampled)

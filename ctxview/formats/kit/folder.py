@@ -21,6 +21,7 @@ from ctxview.files.change_detector import Stamp, is_settled, stable_stamp, stamp
 from ctxview.files.reading import LIMIT, ReadError, error_text, is_review_file, path_problem, read_beneath
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.files.system_calls import FOLDER, FOLDER_NO_LINK
+from ctxview.formats.peek import Peek
 
 MOST_ENTRIES = 20_000
 
@@ -142,6 +143,11 @@ class SourceFolder:
     def again(self) -> SourceFolder:
         """Return the folder for another reading, which reuses unchanged files of this one."""
         return SourceFolder(self.root, self.overlay, FolderReading(before=self.seen.parts))
+
+    @classmethod
+    def at(cls, peek: Peek) -> SourceFolder:
+        """Return the folder at a peek, with the files that were read to recognise it."""
+        return cls(peek.path, seen=FolderReading(before=dict(_peeked(peek, ""))))
 
     @cached_property
     def _prefix(self) -> str:
@@ -327,6 +333,15 @@ def _is_half_written(part: FolderFile) -> bool:
 
 
 _KINDS = {stat.S_IFLNK: EntryKind.LINK, stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER}
+
+
+def _peeked(peek: Peek, place: str) -> Iterator[tuple[str, FolderFile]]:
+    for each in peek.seen_below:
+        name = place + each.path.name
+        yield from _peeked(each, f"{name}/")
+        if (data := each.read_already) is not None and each.stamp is not None:
+            stamp, modified = stable_stamp(each.stamp), each.stamp.modified / 1e9
+            yield name, FolderFile(name, str(each.path), EntryKind.FILE, data, None, modified, stamp)
 
 
 def _entry(name: str, status: os.stat_result) -> FolderEntry:

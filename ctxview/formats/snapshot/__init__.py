@@ -12,6 +12,7 @@ SPEC = FormatSpec(
         "one; a text with the <<<CONTEXT>>> separator; a folder of such files, as rounds"
     ),
     recognise="ctxview.formats.snapshot.format:recognise",
+    samples=True,
     open="ctxview.formats.snapshot.source:open_snapshots",
     redacted_copy="ctxview.formats.snapshot.redacted_copy:consistent_sizes",
     families={"SNP": "snapshots (Context Protocol v3)"},

@@ -134,6 +134,8 @@ def _recognise_folder(peek: Peek) -> FormatMatch | None:
     if (store := agent_folder(peek)) is not None:
         why = "an .agent folder" if store == peek.path else "a workspace with an .agent folder"
         return FormatMatch(NAME, SURE + 5, why)
+    if peek.is_lost(LIKELY):
+        return None
     candidates = [name for name in peek.names if splitext(name)[1] in SUFFIXES and not name.startswith(".")]
     peeked = [below for name in candidates[:MOST_FILES_PEEKED] if not (below := peek.below(name)).is_folder]
     fits = [recognise_bytes(below) is not None for below in peeked]

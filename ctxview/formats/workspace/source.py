@@ -48,7 +48,7 @@ from ctxview.formats.workspace.transcript import workspace_transcript
 def open_workspace(peek: Peek) -> WorkspaceSource:
     """Open a workspace, or the one that a file belongs to; raises `OpenError`."""
     if peek.is_folder:
-        return WorkspaceSource(peek.path)
+        return WorkspaceSource(peek.path, folder=SourceFolder.at(peek))
     home = home_of(peek.path)
     if home is None:
         raise OpenError(f"{peek.path}: this is not a file of a workspace")
@@ -62,14 +62,18 @@ class WorkspaceSource(FolderSource):
     profiles: Sequence[str] = PROFILES
     targets: Sequence[str] = ()
 
-    def __init__(self, path: Path, before: WorkspaceSource | None = None) -> None:
+    def __init__(
+        self, path: Path, before: WorkspaceSource | None = None, *, folder: SourceFolder | None = None
+    ) -> None:
+        """`folder` has the files that were read to recognise the workspace, `before` those of a source."""
         super().__init__(path)
         self._duplicates: DuplicateMap = before._duplicates if before is not None else DuplicateMap()
         self._counts: dict[str, TokenMemo] = before._counts if before is not None else {}
         self._readings: Memo[Reading] = Memo(16)
         self._lock = Lock()
         earlier = before._read if before is not None else None
-        folder = earlier[0].folder.again() if earlier is not None else SourceFolder(path)
+        folder = earlier[0].folder.again() if earlier is not None else folder or SourceFolder(path)
+        self._unread = folder
         self._read: tuple[Workspace, HistoryStreams] | None = None
         self._survey: SurveyPass | None = None
         if before is not None and earlier is not None:
@@ -208,7 +212,7 @@ class WorkspaceSource(FolderSource):
     def _open(self) -> tuple[Workspace, HistoryStreams]:
         with self._lock:
             if self._read is None:
-                workspace = read_workspace(SourceFolder(self._path))
+                workspace = read_workspace(self._unread)
                 self._read = workspace, open_streams(workspace)
             return self._read
 
