@@ -114,6 +114,58 @@ def test_check_imports_no_format_whose_suffix_the_file_lacks() -> None:
     assert formats == {"snapshot"}
 
 
+FIRST_PICTURE = """
+import asyncio, sys
+from pathlib import Path
+from ctxview.tui.app import CtxviewApp
+from ctxview.tui.model.jobs.load import PathOpener
+from ctxview.tui.screens import inspector
+
+loaded = []
+inspector.import_ahead = lambda: loaded.extend(sys.modules)
+
+async def show():
+    app = CtxviewApp(PathOpener([Path(sys.argv[1])], remembers=True))
+    async with app.run_test() as pilot:
+        while not loaded:
+            await pilot.pause(0.01)
+
+asyncio.run(show())
+print(*loaded)
+"""
+"""Shows a snapshot and prints the modules that its first picture needed."""
+
+
+def test_the_first_picture_imports_only_what_it_shows() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PICTURE, first_snapshot()],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        timeout=LIMIT,
+    )
+    modules = set(done.stdout.split())
+
+    parts = {each.rpartition(".") for each in modules}
+    assert {name for above, _, name in parts if above == "ctxview.tui.panes"} == {"overview"}
+    assert {above for above, _, _ in parts} & {
+        "ctxview.tui.actions",
+        "ctxview.editing",
+        "ctxview.review",
+    } == set()
+    late = {"command_line", "dialogs", "help", "raw", "references", "review_desk", "start", "start_entries"}
+    assert {name for above, _, name in parts if above.startswith("ctxview.tui.")} & late == set()
+    assert {
+        "calendar",
+        "hashlib",
+        "html",
+        "sqlite3",
+        "tiktoken",
+        "ctxview.files.undo_copies",
+    } & modules == set()
+
+
 def test_show_counts_tokens_without_a_screen() -> None:
     modules = after_command("show", str(first_snapshot()))
 

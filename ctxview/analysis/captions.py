@@ -6,7 +6,6 @@ screens; texts from files are cut and made safe to print.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -17,6 +16,7 @@ from ctxview.analysis.diff.values import value_text
 from ctxview.analysis.wording import counted, excerpt, quoted
 from ctxview.core.fields import Owner
 from ctxview.core.figures import ReasonKind
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.core.state import ContextState, Event
 
@@ -41,7 +41,7 @@ _BREACH = {
     Owner.APPEND_ONLY: "A history may only be appended to.",
 }
 """What it means that a field of that owner was changed by another writer."""
-_NUMBERED = re.compile(r"(.*?)(\d+)")
+_NUMBERED = lazy_pattern(r"(.*?)(\d+)")
 _FEW = 3
 
 

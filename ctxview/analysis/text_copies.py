@@ -7,13 +7,14 @@ digits are decoded and searched too. The time grows with the length of the text,
 from __future__ import annotations
 
 import base64
-import html
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 from urllib.parse import unquote
+
+from ctxview.core.lazy import lazy_pattern
 
 T = TypeVar("T")
 
@@ -35,10 +36,10 @@ DEEPEST: Final = 3
 """How many encodings inside each other are decoded."""
 MOST_KNOWN: Final = 200_000
 
-_MARK: Final = re.compile(r"REDACTED-[0-9]")
+_MARK: Final = lazy_pattern(r"REDACTED-[0-9]")
 
-_IGNORED: Final = re.compile(r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]+")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?;:])\s+|[\r\n]+|(?<=[\u3002\uff01\uff1f])")
+_IGNORED: Final = lazy_pattern(r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]+")
+_SENTENCE_END: Final = lazy_pattern(r"(?<=[.!?;:])\s+|[\r\n]+|(?<=[\u3002\uff01\uff1f])")
 _EDGES: Final = " \t\r\n.,;:!?\"'()[]"
 _JOINTS: Final = "-:.,/"
 """Between digits these make one figure, such as a date."""
@@ -46,12 +47,12 @@ _JSON_ESCAPE: Final = r'(?:\\u[0-9a-fA-F]{4})+|(?:\\x[0-9a-fA-F]{2})+|\\["\\/bfn
 _OTHER_ESCAPE: Final = (
     r"(?:%[0-9a-fA-F]{2})+|(?<=\S)\+(?=\S)|&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});"
 )
-_ESCAPES: Final = (re.compile(_JSON_ESCAPE), re.compile(f"{_JSON_ESCAPE}|{_OTHER_ESCAPE}"))
-_ESCAPE_MARKS: Final = re.compile(r"[\\%+&]")
+_ESCAPES: Final = (lazy_pattern(_JSON_ESCAPE), lazy_pattern(f"{_JSON_ESCAPE}|{_OTHER_ESCAPE}"))
+_ESCAPE_MARKS: Final = lazy_pattern(r"[\\%+&]")
 _CONTROLS: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Encoded text nearly always has a capital or a digit, and most words have none.
-_BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_-])(?![a-z]+(?![A-Za-z0-9+/_=-]))[A-Za-z0-9+/_-]{4,}={0,2}")
-_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2}[ :,-]?){3,}+")
+_BASE64: Final = lazy_pattern(r"(?<![A-Za-z0-9+/_-])(?![a-z]+(?![A-Za-z0-9+/_=-]))[A-Za-z0-9+/_-]{4,}={0,2}")
+_HEX: Final = lazy_pattern(r"(?:[0-9a-fA-F]{2}[ :,-]?){3,}+")
 _STANDARD: Final = str.maketrans("-_", "+/")
 
 
@@ -325,6 +326,8 @@ def _decoded_escape(escape: str) -> str:
     if escape[0] == "%":
         return unquote(escape, errors="replace")
     if escape[0] == "&":
+        import html  # most texts have no such escape, and it is loaded at every start
+
         return html.unescape(escape)
     if escape[1] == "u":
         units = bytes.fromhex(escape.replace("\\u", ""))

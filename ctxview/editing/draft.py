@@ -5,7 +5,6 @@ Which fields may be written is decided by the `WritePolicy` of the format.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic
@@ -16,12 +15,13 @@ from msgspec.structs import replace
 
 from ctxview.core.edits import Edit, EditRefused, RedactingPolicy, SetValue, Spans, WritePolicy
 from ctxview.core.findings import Finding, Severity
+from ctxview.core.lazy import lazy_pattern
 from ctxview.files.line_difference import Hunk, line_difference
 
 if TYPE_CHECKING:
     from ctxview.files.save import SavedFile
 
-_INDEX: Final = re.compile(r"/[0-9]+(?=/|$)")
+_INDEX: Final = lazy_pattern(r"/[0-9]+(?=/|$)")
 
 
 class Preview(Struct, frozen=True):

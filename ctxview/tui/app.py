@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from threading import Thread
 from time import monotonic
 from traceback import format_exc
 from typing import TYPE_CHECKING
@@ -70,9 +69,7 @@ def run(
     """
     theme, terminal = appearance(config)
     keys = use_keymap(config.keys)
-    if paths:
-        _remember(paths)
-    start = PathOpener(paths, as_format) if paths else opener
+    start = PathOpener(paths, as_format, remembers=True) if paths else opener
     app = CtxviewApp(
         start,
         ReadOptions(config.tokens, options),
@@ -140,7 +137,7 @@ class CtxviewApp(OrderedInput):
         self._last_input = monotonic()
         self._show = show
         self._view = view
-        themes.apply_theme(self, theme)
+        themes.begin_with_theme(self, theme)
 
     def get_default_screen(self) -> Screen[None]:
         if self._opener is not None:
@@ -177,8 +174,7 @@ class CtxviewApp(OrderedInput):
 
     def open_paths(self, paths: Sequence[Path]) -> InspectorScreen:
         """Open an inspector from the start screen or by `:open`, and return it."""
-        _remember(paths)
-        inspector = self._inspector(PathOpener(paths))
+        inspector = self._inspector(PathOpener(paths, remembers=True))
         self.push_screen(inspector)
         return inspector
 
@@ -263,17 +259,6 @@ def _collect_garbage_again() -> None:
     gc.freeze()
     gc.set_threshold(NEW_OBJECTS, 10, NEVER)
     gc.enable()
-
-
-def _remember(paths: Sequence[Path]) -> None:
-    """Write the recent paths in a thread, so that the start does not wait for the disk."""
-
-    def remember() -> None:
-        from ctxview.tui.model.start_entries import remember_path
-
-        remember_path(paths)
-
-    Thread(target=remember, name="recent paths").start()
 
 
 def run_demo(

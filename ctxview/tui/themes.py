@@ -167,6 +167,20 @@ def load_palette(name: str) -> Palette:
     return palette if found.parent == theme_folder() else _completed(palette, found)
 
 
+def begin_with_theme(app: App[Result], name: str) -> None:
+    """Use a theme before the app parses its styles; raises `ThemeError`.
+
+    The toolkit would first parse them for its own theme, and then once more.
+    """
+    app.register_theme(load_palette(name).theme())
+    app.set_reactive(type(app).theme, name)
+    dark = app.current_theme.dark
+    app.set_class(dark, "-dark-mode", update=False)
+    app.set_class(not dark, "-light-mode", update=False)
+    app._refresh_truecolor_filter(app.ansi_theme)
+    app.stylesheet.set_variables(app.get_css_variables())
+
+
 def apply_theme(app: App[Result], name: str) -> Palette:
     """Use a theme from now on; raises `ThemeError`."""
     palette = load_palette(name)

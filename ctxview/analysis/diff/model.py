@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ctxview.core.fields import Owner
 from ctxview.core.figures import Reason
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 
 Course = Literal["promoted", "demoted"]
@@ -23,8 +24,8 @@ Loss = Literal["recorded", "inferred"]
 # SequenceMatcher is quadratic at worst: compare lines beyond so many words, and nothing beyond so many lines.
 _MOST_COMPARED = 2000
 # A number, a word, a run of white space, or one character: East Asian text has no spaces between words.
-_WORD = re.compile(r"\d+\.\d+|[^\W\u2e80-\U0010ffff]+|\s+|.", re.DOTALL)
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_WORD = lazy_pattern(r"\d+\.\d+|[^\W\u2e80-\U0010ffff]+|\s+|.", re.DOTALL)
+_LINE = lazy_pattern(r"[^\n]*\n|[^\n]+")
 
 
 class ChangeKind(StrEnum):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import zip_longest
@@ -13,6 +12,7 @@ from typing import TypeVar
 from ctxview.analysis.diff.model import Delta, Word, word_pieces
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.fields import Field, Owner
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import same_value
 
@@ -20,7 +20,7 @@ Item = TypeVar("Item")
 _DEEPEST = 6
 _PROSE = 24
 _LONGEST_JSON = 256 * 1024
-_PLAIN = re.compile(r"(?!(?:null|true|false)$)[^\W\d][^\s\"]*")
+_PLAIN = lazy_pattern(r"(?!(?:null|true|false)$)[^\W\d][^\s\"]*")
 
 
 def paired(

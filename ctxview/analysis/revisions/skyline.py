@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -20,9 +19,10 @@ from ctxview.analysis.revisions.window import (
     main_budget,
     unit_of,
 )
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.state import Budget, LoggedWindow
 
-_NUMBERED = re.compile(r"\D*?(\w+?)[ -]?(\d+)")
+_NUMBERED = lazy_pattern(r"\D*?(\w+?)[ -]?(\d+)")
 
 
 class SkylineColumn(Struct, frozen=True):

@@ -8,7 +8,6 @@ messages) is used as it is.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -17,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter, byte_size
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptError, PromptMessage, PromptPart
 from ctxview.files.reading import ReadError, read_beneath
@@ -35,7 +35,7 @@ from ctxview.formats.snapshot.toon_writer import WRITTEN_ALIKE, ToonLine, ValueP
 PlacedBlocks: TypeAlias = dict[ValuePath, tuple[MemoryBlock, str]]
 """The blocks by their place in the payload, each with its id as the model is given it."""
 NOTE = "As recorded: the file is a prompt itself."
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_LINE = lazy_pattern(rb"[^\n]*\n|[^\n]+")
 _OPENING, _CLOSING = len("<context>"), len("</context>")
 
 

@@ -11,6 +11,7 @@ import re
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.line_columns import LineColumn, LineColumns
 from ctxview.files.strict_json.document import JsonDocument
@@ -60,7 +61,7 @@ class _Line(Struct):
 
 
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
-_MEMBER = re.compile(
+_MEMBER = lazy_pattern(
     rf"(?P<key>{_QUOTED}|[^\s:\[\]{{}}\",][^:\[\]{{}}\"]*)?"
     r"(?:\[#?(?P<count>[0-9]{1,9})(?P<delimiter>[|\t])?\]"
     rf"(?:\{{(?P<fields>(?:{_QUOTED}|[^}}\"])*)\}})?)?"
@@ -68,9 +69,9 @@ _MEMBER = re.compile(
     re.DOTALL,
 )
 """`key: value`, `key[2]: a,b`, `key[2]{a,b}:` or the same without a key, which then is empty."""
-_TEXT = re.compile(_QUOTED, re.DOTALL)
-_INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,14})")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_TEXT = lazy_pattern(_QUOTED, re.DOTALL)
+_INTEGER = lazy_pattern(r"-?(?:0|[1-9][0-9]{0,14})")
+_NUMBER = lazy_pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS: dict[str, JsonValue] = {"true": True, "false": False, "null": None}
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 

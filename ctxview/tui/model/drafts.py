@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.core.edits import EditRefused, WritePolicy
-from ctxview.editing.draft import Draft
 from ctxview.files.write_lock import write_refusal
 from ctxview.formats import Revision, Source
 from ctxview.formats.masked_bytes import showable_bytes
 from ctxview.tui.model.view_state import ReadingKey
+
+if TYPE_CHECKING:
+    from ctxview.editing.draft import Draft
 
 
 class DraftBytes(Struct, frozen=True):
@@ -165,6 +168,8 @@ class DraftSet:
 
 
 def _new_draft(source: Source, key: ReadingKey, file: str) -> Draft:
+    from ctxview.editing.draft import Draft
+
     lens = key.lens(rough=True, trial=False)
     return Draft(
         Path(file),

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from ctxview.core.figures import Figure
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.state import SHOWN_TO, Block, ContextState
 
 
@@ -84,8 +85,8 @@ COMPARE: dict[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
 }
 
-_PIECE = re.compile(r'!?"[^"]*"?|\S+')
-_COMPARISON = re.compile(r"([A-Za-z]+)(>=|<=|>|<|=)(.*)", re.DOTALL)
+_PIECE = lazy_pattern(r'!?"[^"]*"?|\S+')
+_COMPARISON = lazy_pattern(r"([A-Za-z]+)(>=|<=|>|<|=)(.*)", re.DOTALL)
 
 
 def figures_in(state: ContextState | None) -> dict[str, Figure]:

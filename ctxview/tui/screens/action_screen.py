@@ -27,7 +27,6 @@ from ctxview.tui.model.action_table import (
     STEPS,
     BracketKeys,
 )
-from ctxview.tui.model.command_line import Command
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.panes import module_of
 from ctxview.tui.widgets.bars import KeyBar
@@ -36,6 +35,7 @@ from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
     from ctxview.tui.job_runner import UserPriority
+    from ctxview.tui.model.command_line import Command
     from ctxview.tui.widgets.bars import InputLine
 
 

@@ -5,10 +5,13 @@ All state is in `InspectorModel`; the actions are in `ctxview.tui.actions`.
 
 from __future__ import annotations
 
+from asyncio import Queue, get_running_loop, timeout
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from textual import events
+from textual.message import Message
 from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line
@@ -25,6 +28,9 @@ from ctxview.tui.widgets.bars import hit_line
 from ctxview.tui.widgets.pane import PaneWidget
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
+FIRST_PICTURE = 0.15
+"""Seconds for which the first picture waits for a reading."""
+
 
 class InspectorScreen(InspectorPage):
     def __init__(
@@ -35,12 +41,40 @@ class InspectorScreen(InspectorPage):
     ) -> None:
         """`ended` is called at the end of a replay."""
         super().__init__(model)
-        self.jobs = JobRunner(self.post_message, priority)
+        self.jobs = JobRunner(self._post, priority)
+        self._early: Queue[Message] | None = None
+        """The messages of jobs that come before the first picture."""
         self._ended = ended
         self._timers_by_name: dict[str, Timer] = {}
 
-    def on_mount(self) -> None:
-        self.call_after_refresh(lambda: self.perform(self.model.start()))
+    async def on_mount(self) -> None:
+        """Wait a moment for the first reading, so that the first picture shows it."""
+        self.area.focus_front()
+        self._loop, early = get_running_loop(), Queue[Message]()
+        self._early = early
+        self.perform(self.model.start())
+        with suppress(TimeoutError):
+            async with timeout(FIRST_PICTURE):
+                while self.jobs.running and self.view is None and self.model.problem is None:
+                    message = await early.get()
+                    if isinstance(message, JobFinished):
+                        self.on_job_finished(message)
+        self._early = None
+        while not early.empty():
+            self.post_message(early.get_nowait())
+
+    def _post(self, message: Message) -> None:
+        """Take a message of a job, in its thread."""
+        if self._early is None:
+            self.post_message(message)
+        else:
+            self._loop.call_soon_threadsafe(self._sort, message)
+
+    def _sort(self, message: Message) -> None:
+        if self._early is not None:
+            self._early.put_nowait(message)
+        else:
+            self.post_message(message)
 
     def on_unmount(self) -> None:
         self.jobs.close()
@@ -126,13 +160,13 @@ class InspectorScreen(InspectorPage):
 
     def perform(self, orders: Sequence[effects.Effect]) -> None:
         """Carry out the effects that the model returned."""
-        for order in orders if self.is_mounted else ():
+        for order in orders if self.is_running else ():
             self._perform(order)
         if orders:
             self._report_panes()
 
     def _report_panes(self) -> None:
-        if self.is_mounted:
+        if self.is_running:
             xray = self.area.is_shown(Pane.XRAY)
             drawn = self.model.panes_drawn(trends=self.draws_trends, facts=self.draws_facts, xray=xray)
             self.perform(drawn)

@@ -53,24 +53,15 @@ class InspectorPage(RenderCache, ActionScreen[None]):
         super().__init__()
         self.model = model
         self.area = ViewArea(model)
+        self.header, self.tabs, self.key_bar = Header(model), ViewTabs(model), KeyBar()
+        self.replay_bar, self.strip = ReplayBar(model), SkylineStrip(model)
+        self._banner = StaticLines(id="banner")
         self._subtitle: Line = ()
         self._unsaved = False
 
     def compose(self) -> Iterator[Widget]:
-        yield Header(self.model)
-        yield ViewTabs(self.model)
-        yield StaticLines(id="banner")
-        yield self.area
-        yield ReplayBar(self.model)
-        yield SkylineStrip(self.model)
-        yield KeyBar()
-
-    def on_mount(self) -> None:
-        self.header = self.query_one(Header)
-        self.tabs, self.strip = self.query_one(ViewTabs), self.query_one(SkylineStrip)
-        self.key_bar, self.replay_bar = self.query_one(KeyBar), self.query_one(ReplayBar)
-        self._banner = self.query_one(StaticLines)
-        self.area.focus_front()
+        yield from (self.header, self.tabs, self._banner, self.area)
+        yield from (self.replay_bar, self.strip, self.key_bar)
 
     @property
     def panes(self) -> dict[Pane, PaneWidget]:

@@ -18,6 +18,7 @@ from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.text import Line, plain, show, width, wrap_all
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from textual.content import Content
 
 
-_COMMAND = re.compile(r"screen\.command\('(\w+)'\)")
+_COMMAND = lazy_pattern(r"screen\.command\('(\w+)'\)")
 
 
 def content(*lines: Line) -> Content:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
@@ -50,6 +51,7 @@ class OpenPaths(Job, frozen=True, eq=False):
     """Open one source after the other; the first is reported at once, the others in batches."""
 
     group: ClassVar[str] = "opening"
+    paints: ClassVar[bool] = True
     opener: Opener
 
     def run(self, control: JobControl) -> SourcesFound | None:
@@ -64,8 +66,11 @@ class OpenPaths(Job, frozen=True, eq=False):
             else:
                 sources.append(found)
             if sources and monotonic() - reported > BATCH:
+                is_first = not reported
                 control.partial(SourcesFound(sources, problems, last=False))
                 sources, problems, reported = [], [], monotonic()
+                if is_first and control.cancelled:  # the others wait until the first is painted
+                    return None
         return SourcesFound(sources, problems)
 
 
@@ -233,17 +238,26 @@ class _GrowingWork:
 class PathOpener:
     """Opens every source that is recognised in some paths; a path that cannot be opened is a problem."""
 
-    def __init__(self, paths: Sequence[Path], as_format: str | None = None) -> None:
+    def __init__(
+        self, paths: Sequence[Path], as_format: str | None = None, *, remembers: bool = False
+    ) -> None:
+        """With `remembers` the start screen offers the paths from now on."""
         self._paths = paths
         self._as_format = as_format
+        self._remembers = remembers
         self.folders: list[Path] = []
         """The folders that were searched; new sources may appear in them."""
 
     def __call__(self) -> Iterator[Source | OpenProblem]:
         from ctxview.formats.registry import unusable_formats
 
-        for path in self._paths:
-            yield from self._below(path)
+        opened = chain.from_iterable(map(self._below, self._paths))
+        yield from islice(opened, 1)
+        if self._remembers:
+            from ctxview.tui.model.start_entries import remember_path
+
+            remember_path(self._paths)
+        yield from opened
         for note in unusable_formats() if self._as_format is None else ():
             yield OpenProblem(self._paths[0], note)
 
