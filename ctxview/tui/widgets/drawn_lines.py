@@ -57,9 +57,16 @@ class DrawnLines(RenderCache, ScrollView):
         return ""
 
     @property
+    def room(self) -> Size:
+        """The size of the content, before the first layout as it is expected."""
+        if self.size or self.expected_size is None:
+            return self.content_size
+        return self.expected_size - self.gutter.totals
+
+    @property
     def page(self) -> Page:
         """The page for the present size, made when it is first needed."""
-        room = self.content_size
+        room = self.room
         if self._page is None or self._stale or self._room != room:
             before = self._page
             self._stale, self._room, self._page_width = False, room, max(0, room.width - RAIL)

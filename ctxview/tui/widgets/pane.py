@@ -41,7 +41,7 @@ class PaneWidget(VirtualLines):
     def make_page(self, width: int) -> Page:
         if self.view is None:
             return Page.of(wrap_all(self.status, width))
-        return self.draw(self.view, width, self.content_size.height)
+        return self.draw(self.view, width, self.room.height)
 
     def draw(self, view: ViewState, width: int, room: int) -> Page:
         """The rows for a width; `room` is the number of visible lines."""
