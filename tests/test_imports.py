@@ -122,7 +122,7 @@ from ctxview.tui.model.jobs.load import PathOpener
 from ctxview.tui.screens import inspector
 
 loaded = []
-inspector.import_ahead = lambda: loaded.extend(sys.modules)
+inspector.import_ahead = lambda _priority: loaded.extend(sys.modules)
 
 async def show():
     app = CtxviewApp(PathOpener([Path(sys.argv[1])], remembers=True))
