@@ -12,6 +12,8 @@ from typing import Literal
 
 Unit = Literal["ms", "s", "MB", "MB/s", "files/s", "×", "lines", "texts"]
 Measure = Callable[[Namespace], Iterable["Figure"]]
+LONGEST_RUN = 900.0
+"""Seconds after which a program that a benchmark runs is stuck."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.figures import Figure, against, at_most, run
+from benchmarks.figures import LONGEST_RUN, Figure, against, at_most, run
 from benchmarks.session_data import NEEDLE, SIZES, write_session
 from ctxview.files.line_file import open_lines
 from tests import pty_session
@@ -87,7 +87,9 @@ def _search(session: Path, arguments: Namespace) -> Iterator[Figure]:
 
 def _memory(small: Path, large: Path, arguments: Namespace) -> Iterator[Figure]:
     probe = [sys.executable, "-c", MEMORY_PROBE]
-    few, many = (float(subprocess.check_output([*probe, session])) for session in (small, large))
+    few, many = (
+        float(subprocess.check_output([*probe, session], timeout=LONGEST_RUN)) for session in (small, large)
+    )
     yield at_most(f"own memory of the reader of {arguments.size}", many, MEMORY_GOAL, "MB")
     yield at_most("  more than for a tenth of it", many - few, FLAT_GOAL, "MB")
 
@@ -101,7 +103,8 @@ def _own_seconds(work: Callable[[], object]) -> float:
 
 def _seconds(command: Sequence[str | Path]) -> float:
     before = _seconds_of_children()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "LC_ALL": "C"})
+    env = {**os.environ, "LC_ALL": "C"}
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=env, timeout=LONGEST_RUN)
     return _seconds_of_children() - before
 
 

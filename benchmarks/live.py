@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from benchmarks.bytecode import with_bytecode
-from benchmarks.figures import Figure, at_least, at_most, run
+from benchmarks.figures import LONGEST_RUN, Figure, at_least, at_most, run
 from benchmarks.key_gaps import PAUSES, idle, until
 from benchmarks.session_data import write_session
 from tests.pty_session import PtySession
@@ -80,7 +80,7 @@ def _walk(screen: PtySession, messages: Path, rate: int, keys: int) -> list[floa
         return waits
     finally:
         writer.terminate()
-        writer.wait()
+        writer.wait(LONGEST_RUN)
 
 
 def _await_lines(screen: PtySession, messages: Path, lines: int) -> list[float]:

@@ -17,7 +17,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.figures import Figure, against, run
+from benchmarks.figures import LONGEST_RUN, Figure, against, run
 
 FLAT_GOAL = 1.2
 SIZE_GOAL = 1.5
@@ -187,7 +187,8 @@ def _anonymous() -> float:
 def _in_a_process(probe: str, arguments: Namespace) -> dict[str, float]:
     options = [f"--{name}={getattr(arguments, name)}" for name in ("changes", "reloads")]
     command = [sys.executable, "-m", "benchmarks.long_watch", "--probe", probe, *options]
-    found: dict[str, float] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    done = subprocess.run(command, capture_output=True, check=True, timeout=LONGEST_RUN)
+    found: dict[str, float] = json.loads(done.stdout)
     return found
 
 

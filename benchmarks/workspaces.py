@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.bytecode import with_bytecode
-from benchmarks.figures import Figure, against, at_most, run
+from benchmarks.figures import LONGEST_RUN, Figure, against, at_most, run
 from tests.pty_session import PtySession
 
 FILES = 500
@@ -56,7 +56,9 @@ def measure(arguments: Namespace) -> Iterator[Figure]:
         env = {**with_bytecode(Path(name) / "bytecode"), "XDG_STATE_HOME": name, "XDG_CACHE_HOME": name}
         _painted(small, env)  # the first run writes the bytecode
         rounds = [(_painted(small, env), _painted(large, env)) for _ in range(arguments.repeat)]
-        memory = float(subprocess.check_output([sys.executable, "-c", _CHECK, large], env=env))
+        memory = float(
+            subprocess.check_output([sys.executable, "-c", _CHECK, large], env=env, timeout=LONGEST_RUN)
+        )
     few, many = (median(each) for each in zip(*rounds, strict=True))
     what = f"a home of {FILES} files with 200 MB of history on the screen"
     yield against(what, many, "a small home", few, OPEN_GOAL)

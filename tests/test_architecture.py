@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -134,13 +135,24 @@ def test_every_type_in_a_style_rule_is_a_class() -> None:
     assert types - known - toolkit == set()
 
 
-def test_every_program_that_a_test_runs_has_a_time_limit() -> None:
-    without = [
+def calls_without(
+    keyword: str, *functions: str, folders: Sequence[str] = ("tests", "benchmarks")
+) -> list[str]:
+    """The places of calls of these functions without this keyword."""
+    return [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("subprocess.run", "subprocess.check_output")
-        and "timeout" not in {keyword.arg for keyword in node.keywords}
+        and ast.unparse(node.func) in functions
+        and not {keyword, None} & {each.arg for each in node.keywords}
     ]
-    assert not without
+
+
+def test_every_program_that_a_test_or_benchmark_runs_has_a_time_limit() -> None:
+    assert not calls_without("timeout", "subprocess.run", "subprocess.check_output", "run_program")
+
+
+def test_every_program_that_runs_beside_a_test_has_the_default_signal_handlers() -> None:
+    assert not calls_without("preexec_fn", "subprocess.Popen", folders=["tests"])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.files.cache import NumberCache, content_key
-from tests.running import LIMIT
+from tests.running import LIMIT, default_signals
 
 NUMBERS = {content_key("test", b"%d" % number): array("I", [number]) for number in range(2000)}
 
@@ -145,7 +145,8 @@ for start in range(0, 2000, 100):
     cache.put(numbers)
     assert cache.get(numbers) == numbers
 """
-    running = [subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) for _ in range(3)]
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    running = [subprocess.Popen(command, preexec_fn=default_signals) for _ in range(3)]
 
     assert [process.wait(LIMIT) for process in running] == [0, 0, 0]
     assert NumberCache(tmp_path).get(NUMBERS) == NUMBERS

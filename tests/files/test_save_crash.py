@@ -16,7 +16,7 @@ import pytest
 
 from ctxview.files.save import save
 from tests.files.save_server import BEGINS, ENDS, NEW, OLD
-from tests.running import LIMIT, line_of
+from tests.running import LIMIT, default_signals, line_of
 
 CALL = re.compile(r"(\w+)\(")
 # These concern memory or names, never a file; `read` waits for the start.
@@ -116,7 +116,7 @@ class Workshop:
         rules = [part for rule in injections for part in ("-e", f"inject={rule}")]
         child = self._ask(f"{folder / 'file'}\t{self._state / name}\n")
         command = ["strace", "-o", f"{folder}.log", *rules, "-p", str(child)]
-        with subprocess.Popen(command, stderr=subprocess.PIPE) as strace:
+        with subprocess.Popen(command, stderr=subprocess.PIPE, preexec_fn=default_signals) as strace:
             attached = line_of(strace, strace.stderr)
             assert b"attached" in attached, attached
             status = self._ask("!")
@@ -153,7 +153,12 @@ def server() -> Iterator[subprocess.Popen[str]]:
         pytest.skip(why)
     command = [sys.executable, "-m", "tests.files.save_server"]
     with subprocess.Popen(
-        command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        preexec_fn=default_signals,
     ) as process:
         yield process
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fleet.kills import hooked, marks, no_worker_left
 from tests.fleet.sources import counts, fleet_tree, read, session, settled, summary
-from tests.running import LIMIT, Program, line_of
+from tests.running import LIMIT, Program, default_signals, line_of
 
 CLUSTER = """
 import sys
@@ -37,6 +37,7 @@ def cluster(folder: Path, env: dict[str, str]) -> Iterator[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        preexec_fn=default_signals,
     ) as process:
         assert process.stdin is not None
         try:

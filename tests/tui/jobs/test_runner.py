@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from queue import Queue
 from threading import Event, Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import ClassVar
 
 import pytest
@@ -16,6 +16,7 @@ from ctxview.tui.job_runner import JobFinished, JobRunner, UserPriority
 from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.jobs.watcher import TranscriptGrown
 from ctxview.tui.model.view_state import TranscriptGrowth
+from tests.running import LIMIT
 from tests.tui.transcripts import FakeTranscript
 
 
@@ -48,7 +49,7 @@ def test_work_pauses_while_a_foreground_job_runs() -> None:
         with priority.foreground():
             worker = Worker(priority)
         assert not worker.continued.wait(0.15)
-    assert worker.continued.wait(10)
+    assert worker.continued.wait(LIMIT)
 
 
 def test_paused_work_can_be_cancelled() -> None:
@@ -56,7 +57,7 @@ def test_paused_work_can_be_cancelled() -> None:
     with priority.foreground():
         worker = Worker(priority)
         worker.cancelled.set()
-        assert worker.continued.wait(10)
+        assert worker.continued.wait(LIMIT)
 
 
 def test_work_pauses_while_a_dialogue_waits_for_a_result() -> None:
@@ -67,7 +68,7 @@ def test_work_pauses_while_a_dialogue_waits_for_a_result() -> None:
         assert not worker.continued.wait(0.15)
         return worker
 
-    assert asyncio.run(runner.result_of(work)).continued.wait(10)
+    assert asyncio.run(runner.result_of(work)).continued.wait(LIMIT)
 
 
 def test_work_continues_after_a_foreground_job_fails() -> None:
@@ -85,7 +86,7 @@ def test_work_pauses_until_the_screen_is_painted() -> None:
     worker = Worker(priority)
     assert not worker.continued.wait(0.15)
     priority.painted()
-    assert worker.continued.wait(10)
+    assert worker.continued.wait(LIMIT)
 
 
 def test_a_paint_that_never_comes_is_not_waited_for_forever(monkeypatch) -> None:
@@ -99,7 +100,7 @@ def test_work_continues_a_moment_after_a_key() -> None:
     priority = UserPriority()
     priority.touched()
     worker = Worker(priority)
-    assert worker.continued.wait(10)
+    assert worker.continued.wait(LIMIT)
 
 
 # -- jobs ----------------------------------------------------------------------------------------------------
@@ -114,7 +115,7 @@ class Gated(Job, frozen=True, eq=False):
 
     def run(self, control: JobControl) -> object:
         control.partial("begun")
-        assert self.gate.wait(10)
+        assert self.gate.wait(LIMIT)
         if isinstance(self.result, Exception):
             raise self.result
         return self.result
@@ -172,11 +173,13 @@ class Bench:
         self.runner = JobRunner(self.messages.put)
 
     def results(self, number: int) -> list[tuple[object, bool]]:
-        found = [self.messages.get(timeout=10) for _ in range(number)]
+        found = [self.messages.get(timeout=LIMIT) for _ in range(number)]
         return [(each.result, each.final) for each in found if isinstance(each, JobFinished)]
 
     def end(self) -> None:
+        end = monotonic() + LIMIT
         while self.runner.running:
+            assert monotonic() < end, f"waited {LIMIT:.0f} s until the jobs ended: {self.runner.running}"
             sleep(0.001)
 
 
@@ -251,7 +254,7 @@ def test_background_work_waits_for_a_foreground_job(bench: Bench) -> None:
     bench.runner.start(Patient(continued))
     assert not continued.wait(0.1)
     gate.set()
-    assert continued.wait(10)
+    assert continued.wait(LIMIT)
 
 
 def test_background_work_waits_until_a_reading_is_painted(bench: Bench) -> None:
@@ -260,7 +263,7 @@ def test_background_work_waits_until_a_reading_is_painted(bench: Bench) -> None:
     bench.runner.start(Patient(continued))
     assert not continued.wait(0.1)
     bench.runner.priority.painted()
-    assert continued.wait(10)
+    assert continued.wait(LIMIT)
 
 
 def test_a_computation_pauses_while_a_person_waits_for_a_paint(bench: Bench) -> None:
@@ -269,7 +272,7 @@ def test_a_computation_pauses_while_a_person_waits_for_a_paint(bench: Bench) -> 
     bench.runner.start(Computing(continued))
     assert not continued.wait(0.1)
     bench.runner.priority.painted()
-    assert continued.wait(10)
+    assert continued.wait(LIMIT)
 
 
 def test_a_computation_does_not_wait_for_the_paint_of_its_own_result(bench: Bench) -> None:
@@ -284,7 +287,7 @@ def test_a_computation_pauses_once_its_first_result_can_be_painted(bench: Bench)
     assert bench.results(1) == [("begun", False)]
     assert not continued.wait(0.1)
     bench.runner.priority.painted()
-    assert continued.wait(10)
+    assert continued.wait(LIMIT)
 
 
 def test_a_computation_does_not_wait_for_a_foreground_job_that_may_need_its_lock(bench: Bench) -> None:
@@ -292,7 +295,7 @@ def test_a_computation_does_not_wait_for_a_foreground_job_that_may_need_its_lock
     bench.runner.start(First(gate))
     assert bench.results(1) == [("begun", False)]
     bench.runner.start(Computing(continued))
-    assert continued.wait(10)
+    assert continued.wait(LIMIT)
     gate.set()
 
 

@@ -19,7 +19,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.running import LIMIT
+from tests.running import LIMIT, default_signals
 
 TOKEN = "a-token-for-tests-only"
 TRANSPORTS = ("stdio", "http")
@@ -85,7 +85,9 @@ async def http_server(folder: Path) -> AsyncIterator[tuple[int, subprocess.Popen
         port: int = free.getsockname()[1]
     environment = {**os.environ, "CTXVIEW_MEMORY_TOKEN": TOKEN}
     command = [*START, str(folder), "--http", str(port)]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, env=environment, stderr=subprocess.DEVNULL, preexec_fn=default_signals
+    )
     try:
         with anyio.fail_after(LIMIT):
             while not _listens(port):

@@ -22,7 +22,7 @@ from ctxview.formats.memory.server.log_files import LOCK, LogFile, LogFolder, St
 from ctxview.formats.memory.server.service import MemoryService
 from tests.formats.memory.server.clients import records
 from tests.formats.ordinary_user import as_ordinary_user
-from tests.running import LIMIT, line_of
+from tests.running import LIMIT, default_signals, line_of
 
 WRITER = """
 import sys
@@ -63,7 +63,10 @@ def test_kill_in_the_middle_of_writes_loses_nothing_that_was_confirmed(
     for round_number in range(3):
         command = [sys.executable, "-c", WRITER, str(tmp_path), memory]
         writers = [
-            subprocess.Popen([*command, f"{round_number}{name}"], stdout=subprocess.PIPE) for name in "ab"
+            subprocess.Popen(
+                [*command, f"{round_number}{name}"], stdout=subprocess.PIPE, preexec_fn=default_signals
+            )
+            for name in "ab"
         ]
         for writer in writers:
             confirmed += [line_of(writer, writer.stdout).decode().strip() for _ in range(30)]

@@ -15,7 +15,7 @@ import pytest
 from ctxview.formats.memory.source import MemorySource
 from tests.formats.memory.bundles import lens
 from tests.formats.memory.server.clients import START, TOKEN, http_client, http_server, records
-from tests.running import LIMIT, line_of
+from tests.running import LIMIT, default_signals, line_of
 
 
 async def test_http_needs_the_token(tmp_path: Path) -> None:
@@ -97,7 +97,11 @@ def test_garbage_over_stdio_does_not_end_the_server(tmp_path: Path) -> None:
 
 def test_an_interrupt_ends_the_server_while_it_waits_for_input(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [*START, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        [*START, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+        preexec_fn=default_signals,
     ) as process:
         assert process.stdin is not None
         process.stdin.write(_initialise(1) + b"\n")
