@@ -43,7 +43,19 @@ FOREIGN_OBJECTS: Final = (
 """Names in `metadata` and `data` under which the objects of other standards are copied."""
 OUTCOME_EVENTS: Final = ("turn.", "task.", "tool.", "permission.")
 """Prefixes of event types that only the runtime may write."""
-OUTCOME_KINDS: Final = ("turn", "task", "run", "tool_call", "tool_result", "permission", "policy", "approval")
+OUTCOME_KINDS: Final = (
+    "turn",
+    "task",
+    "run",
+    "tool_call",
+    "tool_result",
+    "permission",
+    "policy",
+    "approval",
+    "authorization",
+    "authorisation",
+    "consent",
+)
 """An object of such a kind with a member from `OUTCOME_WORDS` states an outcome."""
 OUTCOME_OF: Final = (*OUTCOME_KINDS, "tool")
 OUTCOME_PARTS: Final = ("result", "results", "response", "outcome")

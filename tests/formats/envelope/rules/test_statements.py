@@ -74,6 +74,8 @@ def test_other_event_types_are_not_reported(kind: str):
         ("ctx-1.metadata.is_approved = true", "is_approved"),
         ('ctx-1.metadata.status = {"turn": "completed"}', "turn"),
         ('ctx-1.metadata.approval = "granted"', "approval"),
+        ('ctx-1.metadata.authorization = "granted"', "authorization"),
+        ('ctx-1.metadata.consent = {"status": "given"}', "consent status"),
         ('assembly-model.metadata = {"approvedBy": "coder"}', "approvedBy"),
     ],
 )
