@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -89,35 +88,47 @@ class Repository:
         parts = wanted.split("/")
         if not self._listing[1] or wanted in self._endings or set(parts) & _GENERATED:
             return True
+        if self._ignored is None:
+            return True
         return any(fnmatch(wanted, f"{each}*") or each in parts for each in self._ignored)
 
     def has_name(self, name: str) -> bool:
         return not self._listing[1] or name in self._endings
 
     @cached_property
-    def _ignored(self) -> list[str]:
-        """The names of .gitignore: such files are made on each machine."""
-        lines = (line.strip().strip("/") for line in self._text(".gitignore").splitlines())
+    def _ignored(self) -> list[str] | None:
+        """The names of .gitignore: such files are made on each machine. None when it cannot be read."""
+        text = self._text(".gitignore")
+        if text is None:
+            return None
+        lines = (line.strip().strip("/") for line in text.splitlines())
         return [line.removeprefix("**/") for line in lines if line and not line.startswith(("#", "!"))]
 
     @cached_property
     def scripts(self) -> frozenset[str] | None:
-        """The scripts of every package.json; None without a package.json."""
+        """The scripts of every package.json; None without a package.json, or when one cannot be read."""
         found: set[str] = set()
-        packages = list(self._manifests("package.json"))
-        for value in packages:
-            scripts = value.get("scripts")
+        names = self._named("package.json")
+        if not names or len(names) > MOST_MANIFESTS:
+            return None
+        for name in names:
+            package = self._package(name)
+            if package is None:
+                return None
+            scripts = package.get("scripts")
             found.update(scripts if isinstance(scripts, dict) else ())
-        return frozenset(found) if packages else None
+        return frozenset(found)
 
     @cached_property
     def targets(self) -> frozenset[str] | None:
-        """The targets of every Makefile; None without a Makefile, or when one includes others."""
+        """The targets of every Makefile; None when one includes others or cannot be read."""
         found: set[str] = set()
         names = self._named("makefile", "gnumakefile")
-        for name in names[:MOST_MANIFESTS]:
+        if len(names) > MOST_MANIFESTS:
+            return None
+        for name in names:
             text = self._text(name)
-            if re.search(r"^-?include\b|^[\w./-]*%", text, re.MULTILINE):
+            if text is None or re.search(r"^-?include\b|^[\w./-]*%", text, re.MULTILINE):
                 return None
             found.update(word for line in _TARGET.findall(text) for word in line.split())
             # A variable in a target may be anything.
@@ -127,10 +138,11 @@ class Repository:
 
     @cached_property
     def recipes(self) -> frozenset[str] | None:
-        """The recipes of every justfile; None when there is none, or one imports others."""
+        """The recipes of every justfile; None when there is none, or one imports others or cannot be read."""
         names = self._named("justfile", ".justfile")
-        texts = [self._text(name) for name in names[:MOST_MANIFESTS]]
-        if not texts or any(re.search(r"^(?:import|mod)\b", text, re.MULTILINE) for text in texts):
+        texts = [text for text in map(self._text, names[:MOST_MANIFESTS]) if text is not None]
+        imports = any(re.search(r"^(?:import|mod)\b", text, re.MULTILINE) for text in texts)
+        if not texts or imports or len(texts) < len(names):
             return None
         aliases = {name for text in texts for name in re.findall(r"^alias\s+([\w-]+)", text, re.MULTILINE)}
         return frozenset(aliases | {name for text in texts for name in _RECIPE.findall(text)})
@@ -139,48 +151,47 @@ class Repository:
     def versions(self) -> dict[str, tuple[str, str]]:
         """The stated version of each language and package by lower-case name, and the file that states it."""
         found: dict[str, tuple[str, str]] = {}
-        for package in list(self._manifests("package.json", top=True)):
-            engines = package.get("engines")
-            if isinstance(engines, dict) and isinstance(engines.get("node"), str):
-                found["node"] = (engines["node"], "package.json")
-            for group in ("dependencies", "devDependencies", "peerDependencies"):
-                members = package.get(group)
-                for name, version in members.items() if isinstance(members, dict) else ():
-                    if isinstance(version, str):
-                        found.setdefault(str(name).lower(), (version, "package.json"))
+        package = self._package("package.json") or {}
+        engines = package.get("engines")
+        if isinstance(engines, dict) and isinstance(engines.get("node"), str):
+            found["node"] = (engines["node"], "package.json")
+        for group in ("dependencies", "devDependencies", "peerDependencies"):
+            members = package.get(group)
+            for name, version in members.items() if isinstance(members, dict) else ():
+                if isinstance(version, str):
+                    found.setdefault(str(name).lower(), (version, "package.json"))
         for name, language in ((".nvmrc", "node"), (".node-version", "node"), (".python-version", "python")):
-            if text := self._text(name).strip():
+            if text := (self._text(name) or "").strip():
                 found[language] = (text.splitlines()[0].lstrip("v"), name)
         try:
-            project = tomllib.loads(self._text("pyproject.toml")).get("project", {})
+            project = tomllib.loads(self._text("pyproject.toml") or "").get("project", {})
         except tomllib.TOMLDecodeError:
             project = {}
         if isinstance(project, dict) and isinstance(project.get("requires-python"), str):
             found["python"] = (project["requires-python"], "pyproject.toml")
-        if go := re.search(r"^go (\d+\.\d+)", self._text("go.mod"), re.MULTILINE):
+        if go := re.search(r"^go (\d+\.\d+)", self._text("go.mod") or "", re.MULTILINE):
             found["go"] = (f">={go[1]}", "go.mod")
-        if rust := re.search(r'^rust-version\s*=\s*"([\d.]+)"', self._text("Cargo.toml"), re.MULTILINE):
+        if rust := re.search(r'^rust-version\s*=\s*"([\d.]+)"', self._text("Cargo.toml") or "", re.MULTILINE):
             found["rust"] = (f">={rust[1]}", "Cargo.toml")
         return found
 
-    def _manifests(self, name: str, *, top: bool = False) -> Iterator[dict[str, object]]:
-        names = [name] if top else self._named(name)
-        for each in names[:MOST_MANIFESTS]:
-            try:
-                value = orjson.loads(self._text(each) or "null")
-            except orjson.JSONDecodeError:
-                continue
-            if isinstance(value, dict):
-                yield value
+    def _package(self, name: str) -> dict[str, object] | None:
+        """The object of a package.json; None when there is none or it cannot be read."""
+        try:
+            value = orjson.loads(self._text(name) or "null")
+        except orjson.JSONDecodeError:
+            return None
+        return value if isinstance(value, dict) else None
 
     def _named(self, *names: str) -> list[str]:
         return sorted(each for each in self._listing[0] if each.rpartition("/")[2].lower() in names)
 
-    def _text(self, name: str) -> str:
+    def _text(self, name: str) -> str | None:
+        """The text of a file, empty without the file; None when it cannot be read."""
         try:
             return read_beneath(self._root, name, LARGEST_MANIFEST).decode("utf-8", "replace")
         except ReadError:
-            return ""
+            return None if os.path.lexists(self._root / name) else ""
 
 
 def contradicts(stated: str, mentioned: str) -> bool:

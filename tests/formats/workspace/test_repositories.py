@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from ctxview.cli import main
 from ctxview.core.findings import Severity
 from ctxview.formats import open_source
 from ctxview.formats.interface import Lens
+from ctxview.formats.workspace import repository
 from ctxview.formats.workspace.repository import contradicts
 from tests.formats.workspace.builders import changed_home, findings, write
 from tests.formats.workspace.well_kept import REPOSITORIES
@@ -122,6 +124,39 @@ def test_paths_commands_and_versions_that_do_not_exist_are_stale(tmp_path: Path)
         ("WSP014", "AGENTS.md", 4),
         ("WSP014", "AGENTS.md", 5),
     ]
+
+
+@pytest.mark.parametrize("name", ["packages/a/package.json", "Makefile", "justfile", ".gitignore"])
+@pytest.mark.parametrize("what", ["pipe", "link", "too large"])
+def test_nothing_is_called_missing_because_a_file_cannot_be_read(
+    name: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = {"Makefile": "make seed", "justfile": "just seed", ".gitignore": "notes/today.md"}
+    text = f"- Use `{command.get(name, 'npm run seed')}`.\n"
+    files = {"AGENTS.md": text, "package.json": "{}", "packages/a/index.js": "", "src/main.go": ""}
+    assert len(found(tmp_path, files)) == (0 if name == "justfile" else 1)
+    file = tmp_path / name
+    match what:
+        case "pipe":
+            os.mkfifo(file)
+        case "link":
+            file.symlink_to("src/main.go")
+        case _:
+            monkeypatch.setattr(repository, "LARGEST_MANIFEST", 100)
+            file.write_text(" " * 101)
+    assert found(tmp_path, {}) == []
+
+
+@pytest.mark.parametrize("name", ["package.json", "Makefile", "justfile"])
+def test_nothing_is_called_missing_because_there_are_too_many_files(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repository, "MOST_MANIFESTS", 2)
+    command = {"Makefile": "make seed", "justfile": "just seed"}.get(name, "npm run seed")
+    content = "{}" if name == "package.json" else "other:\n"
+    files = {"AGENTS.md": f"- Use `{command}`.\n", f"a/{name}": content, f"b/{name}": content}
+    assert len(found(tmp_path, files)) == 1
+    assert found(tmp_path, {f"c/{name}": content}) == []
 
 
 def test_a_short_rule_with_the_same_command_is_nearly_said_twice(tmp_path: Path) -> None:
