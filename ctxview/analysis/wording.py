@@ -18,6 +18,15 @@ def excerpt(text: str, limit: int = _LONGEST) -> str:
     return visible(mask_start(text, limit)) + ("…" if len(text) > limit else "")
 
 
+def beginning(text: str, limit: int) -> str:
+    """The start of `text`. Secrets are masked if it is cut, since half a secret is not recognised later."""
+    if len(text) <= limit:
+        return text
+    from ctxview.analysis.secrets import mask_start
+
+    return mask_start(text, limit)
+
+
 def quoted(text: str, limit: int = _LONGEST) -> str:
     return f'"{excerpt(text, limit)}"'
 

@@ -6,6 +6,7 @@ import re
 
 import orjson
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.model import Record
 
@@ -93,19 +94,19 @@ def digest_of(shown: str) -> int:
 def about_of(arguments: JsonValue) -> str | None:
     """Return the path or the beginning of the command that a tool call is about."""
     if isinstance(arguments, str):
-        return " ".join(arguments.split())[:80] or None
+        return beginning(" ".join(arguments.split()), 80) or None
     if not isinstance(arguments, dict):
         return None
     if not _PLACES.isdisjoint(arguments):
         for name in _ABOUT:
             if (found := text(arguments, name)) is not None:
-                return found[:400]
+                return beginning(found, 400)
     command = arguments.get("command") or arguments.get("cmd")
     if isinstance(command, list):
         command = " ".join(map(str, command[-1:]))
     if isinstance(command, str):
-        return " ".join(command.split())[:80] or None
-    return (text(arguments, "description") or "")[:80] or None
+        return beginning(" ".join(command.split()), 80) or None
+    return beginning(text(arguments, "description") or "", 80) or None
 
 
 _PERSISTED = re.compile(r"Output too large \(([^)]{1,40})\)\. Full output saved to: (\S+)")

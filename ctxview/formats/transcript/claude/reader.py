@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from sys import intern
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.claude.texts import attachment_text, context_dump
 from ctxview.formats.transcript.model import (
@@ -51,6 +52,7 @@ TODO_TOOLS = frozenset(("TodoWrite", "TaskCreate", "TaskUpdate"))
 AGENT_TOOLS = frozenset(("Task", "Agent"))
 SYNTHETIC = "<synthetic>"
 _TASK = re.compile(r"Task #(\w+) created")
+_ERROR_TAG = re.compile("</?tool_use_error>")
 _NOTIFICATION = re.compile(r"<task-id>([^<]{1,80})</task-id>")
 _REFUSED = ("[Request interrupted by user", "The user doesn't want to")
 _CLEARED = "[Old tool result content cleared]"
@@ -81,7 +83,7 @@ class ClaudeCodeReader:
             "permission-mode": self._take_mode,
             "mode": self._take_mode,
             "file-history-snapshot": self._take_file_history_snapshot,
-            "summary": self._take_summary,
+            "summary": self._take_title,
             "ai-title": self._take_title,
             "custom-title": self._take_title,
         }
@@ -146,7 +148,7 @@ class ClaudeCodeReader:
         if row.prompt and not row.side:
             self._turn += 1
             if "title" not in facts and isinstance(content, str) and not content.startswith("<"):
-                facts["title"] = " ".join(content.split())[:80]
+                facts["title"] = beginning(" ".join(content.split()), 80)
         for block in blocks if self.log.queue else ():
             self._deliver(block_text(block))
         self._read_context_dump(content)
@@ -164,7 +166,7 @@ class ClaudeCodeReader:
             kind, segment = PartKind.REMINDER, "skills" if row.source else "user"
         part = LogPart(index, place, kind, segment, len(words), images=int(image))
         if words.startswith(_REFUSED):
-            part.mark, part.detail = Mark.REFUSED, words[:200]
+            part.mark, part.detail = Mark.REFUSED, beginning(words, 200)
         return part
 
     def _result(self, block: Record, index: int, place: int, shown: JsonValue) -> LogPart:
@@ -175,7 +177,7 @@ class ClaudeCodeReader:
         part = LogPart(index, place, PartKind.RESULT, segment, len(words), call_id, tool, about)
         part.images = images
         if block.get("is_error") is True or words.startswith("<tool_use_error>"):
-            part.error = words.replace("<tool_use_error>", "").replace("</tool_use_error>", "")[:200]
+            part.error = beginning(_ERROR_TAG.sub("", words), 200)
         if (persisted := persisted_output(words)) is not None:
             part.mark, part.detail = Mark.PERSISTED, persisted[1]
         elif words.startswith(_UNCHANGED):
@@ -183,7 +185,7 @@ class ClaudeCodeReader:
         elif words.startswith(_CLEARED):
             part.mark = Mark.CLEARED
         elif _REFUSED[0] in words[:200] or _REFUSED[1] in words[:200]:
-            part.mark, part.detail = Mark.REFUSED, words[:200]
+            part.mark, part.detail = Mark.REFUSED, beginning(words, 200)
         elif (cut := cut_output(words)) is not None:
             part.mark, part.detail = Mark.CUT, cut
         if file := record(shown, "file"):
@@ -220,7 +222,7 @@ class ClaudeCodeReader:
         if value.get("isApiErrorMessage") is True or model == SYNTHETIC:
             words = content_text(blocks)
             if value.get("isApiErrorMessage") is True or words.startswith("API Error"):
-                self.log.errors.append((index, words[:300]))
+                self.log.errors.append((index, beginning(words, 300)))
             row.message = None
             row.parts = tuple(
                 LogPart(index, 0, PartKind.ANSWER, "assistant", len(words)) for _ in blocks[:1] if words
@@ -338,7 +340,7 @@ class ClaudeCodeReader:
             row.parts = (LogPart(index, 0, PartKind.PROMPT, "user", len(words)),)
             self._read_context_dump(words)
         elif subtype == "api_error":
-            self.log.errors.append((index, json_text(value.get("error"))[:300]))
+            self.log.errors.append((index, beginning(json_text(value.get("error")), 300)))
 
     def _segment(self, head: str | None, tail: str | None) -> Iterator[str]:
         """Yield the ids from the tail of a kept segment up to its head."""
@@ -380,13 +382,9 @@ class ClaudeCodeReader:
             self._named.add((kind, path))
             self.log.named_files.append((index, kind, path))
 
-    def _take_summary(self, value: Record, _row: TranscriptRow, _index: int) -> None:
-        if (title := text(value, "summary")) is not None:
-            self.log.facts["title"] = title[:120]
-
     def _take_title(self, value: Record, _row: TranscriptRow, _index: int) -> None:
-        if (title := text(value, "aiTitle") or text(value, "title")) is not None:
-            self.log.facts["title"] = title[:120]
+        if (title := text(value, "summary") or text(value, "aiTitle") or text(value, "title")) is not None:
+            self.log.facts["title"] = beginning(title, 120)
 
     def _read_context_dump(self, content: JsonValue) -> None:
         """Take over what `/context` printed: the window and the parts."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import orjson
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.codex.context import REPLACED
 from ctxview.formats.transcript.format import CODEX_TYPES, LEGACY_ITEMS, is_legacy_meta
@@ -174,7 +175,7 @@ class CodexReader:
             self._turn += 1
             if "title" not in self.log.facts:
                 shown = content_text(payload.get("content"))
-                self.log.facts["title"] = " ".join(shown.split())[:80]
+                self.log.facts["title"] = beginning(" ".join(shown.split()), 80)
         if part.kind in MADE_BY_MODEL:
             self._open.append(index)
 
@@ -224,7 +225,7 @@ class CodexReader:
         elif words.startswith(CONTEXT_USER):
             part.kind, part.segment = PartKind.REMINDER, "system"
             if words.startswith("<turn_aborted>"):
-                part.mark, part.detail = Mark.REFUSED, words[:200]
+                part.mark, part.detail = Mark.REFUSED, beginning(words, 200)
         else:
             row.prompt = True
         return part
@@ -263,7 +264,7 @@ class CodexReader:
         if (cut := cut_output(words)) is not None:
             part.mark, part.detail = Mark.CUT, cut
         elif words.startswith("aborted"):
-            part.mark, part.detail = Mark.REFUSED, words[:200]
+            part.mark, part.detail = Mark.REFUSED, beginning(words, 200)
         if (change := self._todos.get(call_id or "")) is not None:
             change.answered = True
         return part

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.transcript.model import (
     Api,
@@ -77,7 +78,7 @@ class RequestLog:
                 first = json_text(item)[:4000]
             self._message(placed, pointer, item, builder, request)
         for pointer, kind in _server_members(api, body):
-            request.on_server += ((request.first, kind, json_text(body[pointer])[:200]),)
+            request.on_server += ((request.first, kind, beginning(json_text(body[pointer]), 200)),)
         request.thinking = text(record(body, "thinking"), "type") == "enabled"
         request.edits = tuple(
             f"asked: {text(each, 'type')}" for each in records(record(body, "context_management"), "edits")
@@ -104,7 +105,7 @@ class RequestLog:
         log.rows[row].parts = parts
         log.rows[row].prompt = role == "user" and any(part.kind is PartKind.PROMPT for part in parts)
         if log.rows[row].prompt:
-            log.facts.setdefault("title", " ".join(_first_prompt(parts, blocks).split())[:80])
+            log.facts.setdefault("title", beginning(" ".join(_first_prompt(parts, blocks).split()), 80))
         self._note_todos(parts, builder)
         request.blank += tuple(_blanks(blocks, row))
         if not blocks and (role != "assistant" or "content" not in record({"item": item}, "item")):
@@ -144,7 +145,7 @@ class RequestLog:
         self.values.append(blocks)
         error = record(answer, "error")
         if error:
-            request.error = text(error, "message") or json_text(error)[:300]
+            request.error = text(error, "message") or beginning(json_text(error), 300)
             self.log.errors.append((index, request.error))
         done = records(record(answer, "context_management"), "applied_edits")
         request.edits += tuple(f"done: {text(each, 'type')}" for each in done)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.model import (
     Api,
@@ -228,7 +229,7 @@ class PartBuilder:
         if text(block, "type") != "tool_result":
             part.call_id = None
         if isinstance(block, dict) and block.get("is_error") is True:
-            part.error = words[:200]
+            part.error = beginning(words, 200)
         if (persisted := persisted_output(words)) is not None:
             part.mark, part.detail = Mark.PERSISTED, persisted[1]
         elif words.startswith("[Old tool result content cleared]"):

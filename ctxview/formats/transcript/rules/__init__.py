@@ -11,8 +11,11 @@ requests. `text*9` is nine times the text; `later` stands before the same file a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
+from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.formats.kit.file_rules import report_partly_read
 from ctxview.formats.transcript.facts import TranscriptFacts
@@ -27,10 +30,17 @@ BETWEEN_REQUESTS = tuple(each for each in REQUEST_RULES if each.id in ("REQ011",
 """The rules whose findings a later request of the same conversation does not repeat."""
 
 
+def masked(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings without secrets in their messages, which quote what was said, typed and answered."""
+    for each in findings:
+        message = mask_secrets(each.message)
+        yield each if message is each.message else replace(each, message=message)
+
+
 def check_request(facts: TranscriptFacts) -> Iterator[Finding]:
     """Yield the findings about a request that are not those of the next request too."""
     if facts.request is not None and facts.call is not None:
-        yield from run(BETWEEN_REQUESTS, RequestFacts(facts, facts.request, facts.call))
+        yield from masked(run(BETWEEN_REQUESTS, RequestFacts(facts, facts.request, facts.call)))
 
 
 def check_transcript(facts: TranscriptFacts) -> Iterator[Finding]:
@@ -38,7 +48,7 @@ def check_transcript(facts: TranscriptFacts) -> Iterator[Finding]:
     for why in facts.left_out:
         yield from report_partly_read(facts.log.file, why)
     if facts.request is not None and facts.call is not None:
-        yield from run(REQUEST_RULES, RequestFacts(facts, facts.request, facts.call))
-        yield from run([each for each in RULES if each.id not in _NOT_OF_REQUESTS], facts)
+        yield from masked(run(REQUEST_RULES, RequestFacts(facts, facts.request, facts.call)))
+        yield from masked(run([each for each in RULES if each.id not in _NOT_OF_REQUESTS], facts))
     elif not facts.log.partial:
-        yield from run(RULES, facts)
+        yield from masked(run(RULES, facts))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from ctxview.analysis.wording import counted
+from ctxview.analysis.wording import beginning, counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
@@ -216,7 +216,8 @@ def same_prompt_twice(facts: TranscriptFacts) -> Iterator[Hit]:
     seen: set[str] = set()
     for child in facts.log.children:
         if child.prompt and child.prompt in seen:
-            yield Hit(facts.log.origin(child.row), f"a sub-agent got the same prompt: {child.prompt[:80]}")
+            prompt = beginning(child.prompt, 80)
+            yield Hit(facts.log.origin(child.row), f"a sub-agent got the same prompt: {prompt}")
         seen.add(child.prompt)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ctxview.analysis.wording import counted, listed
+from ctxview.analysis.wording import beginning, counted, listed
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Absence, ModelCall
@@ -274,14 +274,16 @@ def ends_in_errors(facts: TranscriptFacts) -> Iterator[Hit]:
     last = max((call.last_row for call in facts.log.calls), default=-1)
     at_end = sum(each > last for each, _ in errors)
     if at_end:
-        yield Hit(facts.log.origin(row), f"the session ends in {counted(at_end, 'error')}: {text[:120]}")
+        yield Hit(
+            facts.log.origin(row), f"the session ends in {counted(at_end, 'error')}: {beginning(text, 120)}"
+        )
     runs: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for error in errors[: len(errors) - at_end]:
         runs[facts.log.calls_before(error[0])].append(error)
     for run in runs.values():
         if len(run) >= facts.profile.limits.errors_in_a_row:
             row, text = run[-1]
-            yield Hit(facts.log.origin(row), f"{len(run)} errors in a row: {text[:120]}")
+            yield Hit(facts.log.origin(row), f"{len(run)} errors in a row: {beginning(text, 120)}")
 
 
 @rule("TRC018", name="rolled-back", severity=Severity.INFO, effect=Effect.HIDDEN)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions, named_files, vanished_texts
@@ -180,4 +181,6 @@ def instruction_lost(facts: TranscriptFacts) -> Iterator[Hit]:
     ctxview's own: a list of words.
     """
     for sentence, row in lost_instructions(facts):
-        yield Hit(facts.log.origin(row), f"an instruction is no longer in the context: {sentence[:120]}")
+        yield Hit(
+            facts.log.origin(row), f"an instruction is no longer in the context: {beginning(sentence, 120)}"
+        )

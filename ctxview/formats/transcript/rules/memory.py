@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
-from ctxview.analysis.wording import counted
+from ctxview.analysis.wording import beginning, counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import EDITING_TOOLS, TranscriptFacts
 from ctxview.formats.transcript.model import Absence, Mark, PartKind
@@ -224,7 +224,7 @@ def prompt_too_long(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     for row, text in facts.log.errors:
         if "too long" in text.casefold() or "context_length" in text or "context window" in text:
-            yield Hit(facts.log.origin(row), f"a call was refused: {text[:120]}")
+            yield Hit(facts.log.origin(row), f"a call was refused: {beginning(text, 120)}")
 
 
 @rule("TRM019", name="tasks-in-progress", severity=Severity.WARNING)

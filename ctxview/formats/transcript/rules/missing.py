@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, Mark, PartKind
@@ -147,7 +148,7 @@ def refused_edit(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     for part in facts.noted:
         if part.error and ("has not been read yet" in part.error or "modified since read" in part.error):
-            yield Hit(facts.log.origin(part.row), f"{part.about}: {part.error[:80]}")
+            yield Hit(facts.log.origin(part.row), f"{part.about}: {beginning(part.error, 80)}")
 
 
 @rule("TRM017", name="not-in-this-file", severity=Severity.INFO)

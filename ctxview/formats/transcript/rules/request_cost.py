@@ -212,7 +212,7 @@ def prefix_changed(request: RequestFacts) -> Iterator[Hit]:
             continue
         same = next((k for k, (x, y) in enumerate(zip(said, says, strict=False)) if x != y), 0)
         place = request.name(new.row if new is not None else before[at].row)
-        text = f"{place} differs from the request before at character {same}: {excerpt(says[same:][:60])}"
+        text = f"{place} differs from the request before at character {same}: {excerpt(says[same:], 60)}"
         row = new.row if new is not None else request.body.first
         behind = sum(map(request.tokens, request.facts.context.parts[at:]))
         yield Hit(request.origin(row), f"{text}; {behind:,} tokens behind it are not read from the cache")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Mark
@@ -83,4 +84,4 @@ def name_without_row(facts: TranscriptFacts) -> Iterator[Hit]:
     anomalyco/opencode.
     """
     for row, name in facts.context.dangling:
-        yield Hit(facts.log.origin(row), f"{name[:120]} is not in this session before it")
+        yield Hit(facts.log.origin(row), f"{beginning(name, 120)} is not in this session before it")

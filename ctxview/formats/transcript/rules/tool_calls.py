@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ctxview.analysis.rfc3339 import parse_time
-from ctxview.analysis.wording import counted
+from ctxview.analysis.wording import beginning, counted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.model import Dialect, Mark, PartKind
@@ -130,7 +130,7 @@ def same_failure(facts: TranscriptFacts) -> Iterator[Hit]:
             key = part.tool, part.about, part.error
             seen[key] += 1
             if seen[key] == facts.profile.limits.same_failures:
-                text = f"{part.tool} {part.about or ''} failed {seen[key]} times: {part.error[:80]}"
+                text = f"{part.tool} {part.about or ''} failed {seen[key]} times: {beginning(part.error, 80)}"
                 yield Hit(facts.log.origin(part.row), text)
 
 
@@ -155,7 +155,7 @@ def refused_by_person(facts: TranscriptFacts) -> Iterator[Hit]:
     """
     for part in facts.noted:
         if part.mark is Mark.REFUSED:
-            yield Hit(facts.log.origin(part.row), f"the model was given: {(part.detail or '')[:100]}")
+            yield Hit(facts.log.origin(part.row), f"the model was given: {beginning(part.detail or '', 100)}")
 
 
 @rule("TRC006", name="repeated-id", severity=Severity.WARNING)

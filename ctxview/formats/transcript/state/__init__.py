@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from operator import itemgetter
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.state import (
     CompactionRecord,
     ContextState,
@@ -291,7 +292,7 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
     if request is not None and request.edits:
         yield "context editing", ", ".join(request.edits)
     if request is not None and request.error is not None:
-        yield "answer", f"an error: {request.error[:200]}"
+        yield "answer", f"an error: {beginning(request.error, 200)}"
     if facts.context.uncertain is not None:
         yield "uncertain", facts.context.uncertain
     if log.partial:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.findings import Severity
 from ctxview.core.origin import Origin
 from ctxview.core.state import Gap
@@ -88,7 +89,9 @@ def _never_given(facts: TranscriptFacts) -> Iterator[Gap]:
 def _lost_words(facts: TranscriptFacts) -> Iterator[Gap]:
     for sentence, row in lost_instructions(facts):
         why = "a person said it before the compaction; no live text repeats it"
-        yield make_gap(f"said {row}", sentence[:120], Severity.WARNING, "lost", why, facts.log.origin(row))
+        yield make_gap(
+            f"said {row}", beginning(sentence, 120), Severity.WARNING, "lost", why, facts.log.origin(row)
+        )
 
 
 def _lost(facts: TranscriptFacts) -> Iterator[Gap]:
