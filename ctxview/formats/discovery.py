@@ -172,9 +172,11 @@ def look_at(peek: Peek, *, into_lists: bool = True) -> Look:
         return Look(found, "folders" if found.matches[0].flat and peek.is_folder else None)
     if peek.is_folder:
         return Look(None, "everything")
-    if peek.is_broken_json and not peek.is_commented_json:
-        # It may have been anything, and is worth a look for that reason.
-        return Look(DiscoveredSource(peek, RAW, "called JSON, but it is not"))
+    if peek.is_broken_json:
+        settings = peek.without_comments
+        if settings is None or _recognised(settings) is not None:
+            # It may have been anything, and is worth a look for that reason.
+            return Look(DiscoveredSource(peek, RAW, "called JSON, but it is not"))
     if peek.is_unreadable:
         return Look(DiscoveredSource(peek, RAW, "it may be a source by its name, but it cannot be read"))
     return Look(None)

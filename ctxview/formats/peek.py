@@ -176,17 +176,16 @@ class Peek:
         return self.path.suffix.lower() in (".json", *LINES_SUFFIXES)
 
     @property
-    def is_commented_json(self) -> bool:
-        """Whether a file is JSON but for comments and trailing commas, as settings of editors are."""
+    def without_comments(self) -> Peek | None:
+        """The file without comments and trailing commas, which settings of editors have; None if not JSON."""
         if self.path.suffix.lower() != ".json":
-            return False
+            return None
         text = self.data or b""
         for pattern in (_COMMENT, _LAST_COMMA):
             text = pattern.sub(lambda found: found[0] if found[0].startswith(b'"') else b" ", text)
-        try:
-            return parse(text) is not None
-        except JsonError:
-            return False
+        plain = Peek(self.path, inside=self._inside)
+        plain.data = text
+        return plain if plain._document is not None else None
 
     def below(self, name: str) -> Peek:
         """The peek at a path in this folder, always the same one."""

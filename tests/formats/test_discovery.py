@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -238,6 +239,18 @@ def test_settings_with_comments_are_not_broken_json(tmp_path: Path) -> None:
     (tmp_path / "tsconfig.jsonl").unlink()
     (tmp_path / "tsconfig.json").write_text(text[:-4])
     assert [each.format for each in discover(tmp_path).found] == ["raw"]
+
+
+@pytest.mark.parametrize("broken", ["// by hand\n{}}", "{},}", "{} /* a */ }"])
+def test_a_record_with_comments_or_a_trailing_comma_is_broken_json(
+    tmp_path: Path, broken: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = json.dumps({"item_id": "a", "content": "said"})
+    (tmp_path / "a.json").write_text(record)
+    assert [each.format for each in discover(tmp_path).found] == ["envelope"]
+    (tmp_path / "a.json").write_text(broken.replace("{}", record[:-1]))
+    assert main(["check", str(tmp_path)]) == 1
+    assert "JSN001" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
