@@ -28,6 +28,7 @@ SHORTEST = 8
 """Characters; shorter texts hold no secret."""
 _LONGEST = 4096
 """Characters; a key in a PEM block is shorter."""
+_REST_OF_WORD = lazy_pattern(r"\S*")
 
 
 class Secret(Struct, frozen=True):
@@ -70,7 +71,10 @@ def mask_secrets(text: str) -> str:
 
 def mask_start(text: str, length: int) -> str:
     """Return the first `length` characters, masked. A secret that continues after them is masked as well."""
-    return mask_secrets(text[: length + _LONGEST])[:length]
+    start, most = text[:length], length + _LONGEST
+    # Only keys of several lines have spaces.
+    end = most if "PRIVATE KEY" in start else _REST_OF_WORD.match(text, length, most).end()
+    return mask_secrets(text[:end])[:length]
 
 
 def secrets_in_bytes(data: bytes) -> list[tuple[int, int, bytes]]:

@@ -19,12 +19,14 @@ def excerpt(text: str, limit: int = _LONGEST) -> str:
 
 
 def beginning(text: str, limit: int) -> str:
-    """The start of `text`. Secrets are masked if it is cut, since half a secret is not recognised later."""
+    """The start of `text`; masked if it may end inside a secret: half a secret is not recognised later."""
+    from ctxview.analysis.secrets import SHORTEST, mask_start
+
     if len(text) <= limit:
         return text
-    from ctxview.analysis.secrets import mask_start
-
-    return mask_start(text, limit)
+    start = text[:limit]
+    word = limit - 1 - max(map(start.rfind, " \n\t"))
+    return start if word < SHORTEST and "PRIVATE KEY" not in start else mask_start(text, limit)
 
 
 def quoted(text: str, limit: int = _LONGEST) -> str:

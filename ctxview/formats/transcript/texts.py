@@ -6,6 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Protocol
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.transcript import Row
 from ctxview.files.line_file import LineFile
 from ctxview.files.reading import ReadError
@@ -52,15 +53,15 @@ class PartTexts:
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key][:limit]
-        shown = self._read(part, row.start, row.end)[:LONGEST_TEXT]
+                return beginning(self._kept[key], limit)
+        shown = beginning(self._read(part, row.start, row.end), LONGEST_TEXT)
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = shown
                 self._size += len(shown)
             while self._size > MOST_KEPT:
                 self._size -= len(self._kept.popitem(last=False)[1])
-        return shown[:limit]
+        return beginning(shown, limit)
 
     def whole(self, part: LogPart) -> str:
         """Return the whole text of a part."""

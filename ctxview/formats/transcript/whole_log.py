@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Protocol, overload
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import JsonValue
@@ -79,7 +80,7 @@ class HeldTexts:
         self._values = held.values
 
     def text(self, part: LogPart, limit: int = LONGEST_TEXT) -> str:
-        return self.whole(part)[:limit]
+        return beginning(self.whole(part), limit)
 
     def whole(self, part: LogPart) -> str:
         return part_text(self._values[part.row], part)

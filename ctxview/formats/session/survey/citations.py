@@ -9,6 +9,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from ctxview.analysis.diff.values import printable
+from ctxview.analysis.wording import beginning
 from ctxview.core.state import Ref
 from ctxview.formats.kit.history_line import HistoryLine
 from ctxview.formats.session import EVENTS, MESSAGES
@@ -120,6 +121,6 @@ def _spelled(line: HistoryLine) -> str:
 def _line_text(line: HistoryLine, facts: StreamFacts) -> str:
     message = message_in(line)
     text = message.text or _spelled(line)
-    shortened = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
+    shortened = text if len(text) <= LONGEST_LINE else f"{beginning(text, LONGEST_LINE)}…"
     number = "" if line.number is None else f"{facts.record_at(line.number)} "
     return f"{number}{message.role or 'event'}: {shortened}"

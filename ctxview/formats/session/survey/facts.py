@@ -9,6 +9,7 @@ from copy import copy
 
 from msgspec import Struct, field
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.findings import Finding
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.formats.kit.history import HistoryStream
@@ -181,8 +182,9 @@ def event_mark(
         return None
     word, label = made
     run = value.get("run")
+    run = run if isinstance(run, str) else None
     place = (line.file, line.number or 0, line.start, line.end)
-    return EventMark(word, label[:LONGEST_LABEL], run if isinstance(run, str) else None, place, time)
+    return EventMark(word, beginning(label, LONGEST_LABEL), run, place, time)
 
 
 def _label(kind: str, value: dict[str, JsonValue]) -> tuple[str, str] | None:
