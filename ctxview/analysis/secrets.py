@@ -71,9 +71,10 @@ def mask_secrets(text: str) -> str:
 
 def mask_start(text: str, length: int) -> str:
     """Return the first `length` characters, masked. A secret that continues after them is masked as well."""
-    start, most = text[:length], length + _LONGEST
+    most = length + _LONGEST
+    word = _REST_OF_WORD.match(text, length, most)
     # Only keys of several lines have spaces.
-    end = most if "PRIVATE KEY" in start else _REST_OF_WORD.match(text, length, most).end()
+    end = most if word is None or "PRIVATE KEY" in text[:length] else word.end()
     return mask_secrets(text[:end])[:length]
 
 

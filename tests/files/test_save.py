@@ -31,10 +31,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
+    """A file that was last changed long ago."""
     folder = tmp_path / "agent"
     folder.mkdir()
     path = folder / "snapshot.json"
     path.write_bytes(OLD)
+    os.utime(path, (0, 0))
     return path
 
 
@@ -396,8 +398,8 @@ def test_where_the_system_cannot_tell_a_file_in_use_may_still_be_open(
     file: Path, save_method: str, was_idle: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(system_calls, "has_writer", lambda _: None)
-    if was_idle:
-        os.utime(file, (0, 0))
+    if not was_idle:
+        os.utime(file)
 
     saved = save(file, NEW, OLD, Late().wait)
 
