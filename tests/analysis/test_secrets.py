@@ -186,6 +186,13 @@ def test_spans_are_in_order_without_overlaps_in_any_text(parts: list[str]):
     assert all(0 <= start < end <= len(text) for start, end in spans)
 
 
+@pytest.mark.parametrize("before", ["_", "-", "=", "é_"])
+@pytest.mark.parametrize("token", [token for _, token in CASES])
+def test_a_secret_is_found_behind_any_sign(before: str, token: str) -> None:
+    found = [f"{before}{token}:"[secret.start : secret.end] for secret in find_secrets(f"{before}{token}:")]
+    assert any(token in each for each in found)
+
+
 @settings(deadline=None, max_examples=15)
 @given(
     st.sampled_from([token for _, token in CASES]),
