@@ -51,6 +51,8 @@ _SKILLS = frozenset(("skill_listing", "invoked_skills", "dynamic_skill"))
 TODO_TOOLS = frozenset(("TodoWrite", "TaskCreate", "TaskUpdate"))
 AGENT_TOOLS = frozenset(("Task", "Agent"))
 SYNTHETIC = "<synthetic>"
+_RANGES = frozenset(("limit", "offset", "pages"))
+"""Arguments of a call that asks for a part of a file."""
 _TASK = re.compile(r"Task #(\w+) created")
 _ERROR_TAG = re.compile("</?tool_use_error>")
 _NOTIFICATION = re.compile(r"<task-id>([^<]{1,80})</task-id>")
@@ -67,7 +69,8 @@ class ClaudeCodeReader:
         self._calls: dict[tuple[str, bool], ModelCall] = {
             (call.id, log.rows[call.row].side): call for call in log.calls if call.id
         }
-        self._tools: dict[str, tuple[str, str | None, bool]] = {}
+        self._made: dict[str, LogPart] = {}
+        """The calls that may have a result, by their ids."""
         self._todos: dict[str, TodoChange] = {}
         self._children: dict[str, ChildAgent] = {}
         self._ids: dict[str, int] = {}
@@ -93,7 +96,7 @@ class ClaudeCodeReader:
     def copy(self, log: TranscriptLog) -> ClaudeCodeReader:
         """Return a reader that continues in `log`, a copy of this one's."""
         made = ClaudeCodeReader(log)
-        made._tools, made._turn, made.alone = dict(self._tools), self._turn, self.alone
+        made._made, made._turn, made.alone = dict(self._made), self._turn, self.alone
         made._todos, made._children = dict(self._todos), dict(self._children)
         made._ids, made._named = dict(self._ids), set(self._named)
         return made
@@ -137,13 +140,14 @@ class ClaudeCodeReader:
         content = message["content"]
         blocks: list[JsonValue] = content if isinstance(content, list) else [content]
         shown = value.get("toolUseResult")
-        row.parts = tuple(
+        parts = [
             self._result(block, index, place, shown)
             if isinstance(block, dict) and block.get("type") == "tool_result"
             else self._user_part(block, row, index, place, value)
             for place, block in enumerate(blocks)
-        )
-        results = any(part.kind is PartKind.RESULT for part in row.parts)
+        ]
+        row.parts = tuple(parts)
+        results = PartKind.RESULT in [part.kind for part in parts]
         row.prompt = not results and not row.meta and value.get("isCompactSummary") is not True
         if row.prompt and not row.side:
             self._turn += 1
@@ -172,28 +176,30 @@ class ClaudeCodeReader:
     def _result(self, block: Record, index: int, place: int, shown: JsonValue) -> LogPart:
         content, call_id = block.get("content"), text(block, "tool_use_id")
         words, images = content_text(content), image_count(content)
-        tool, about, ranged = self._tools.get(call_id or "", (None, None, False))
         segment = "images" if images and not words else "tool results"
-        part = LogPart(index, place, PartKind.RESULT, segment, len(words), call_id, tool, about)
-        part.images = images
+        part = LogPart(index, place, PartKind.RESULT, segment, len(words), call_id, images=images)
+        if (call := self._made.get(call_id or "")) is not None:
+            # The same texts, not equal ones: they take less room.
+            part.call_id, part.tool, part.about = call.call_id, call.tool or "", call.about
+        start = words[:200]
         if block.get("is_error") is True or words.startswith("<tool_use_error>"):
             part.error = beginning(_ERROR_TAG.sub("", words), 200)
         if (persisted := persisted_output(words)) is not None:
             part.mark, part.detail = Mark.PERSISTED, persisted[1]
         elif words.startswith(_UNCHANGED):
-            part.mark, part.detail = Mark.UNCHANGED, about
+            part.mark, part.detail = Mark.UNCHANGED, part.about
         elif words.startswith(_CLEARED):
             part.mark = Mark.CLEARED
-        elif _REFUSED[0] in words[:200] or _REFUSED[1] in words[:200]:
+        elif _REFUSED[0] in start or _REFUSED[1] in start:
             part.mark, part.detail = Mark.REFUSED, beginning(words, 200)
         elif (cut := cut_output(words)) is not None:
             part.mark, part.detail = Mark.CUT, cut
-        if file := record(shown, "file"):
+        if (file := record(shown, "file")) and (call is None or call.detail is None):
             lines, total = number(file, "numLines"), number(file, "totalLines")
-            if lines is not None and total is not None and lines < total and not ranged:
+            if lines is not None and total is not None and lines < total:
                 part.mark, part.lost = Mark.PARTIAL, total - lines
                 part.detail = f"{lines:,} of {total:,} lines"
-        if tool == "ExitPlanMode" and (plan := text(shown, "filePath")) is not None:
+        if part.tool == "ExitPlanMode" and (plan := text(shown, "filePath")) is not None:
             self._name_file(index, "plan", plan)
         self._answered(call_id, part, words, shown)
         return part
@@ -224,9 +230,8 @@ class ClaudeCodeReader:
             if value.get("isApiErrorMessage") is True or words.startswith("API Error"):
                 self.log.errors.append((index, beginning(words, 300)))
             row.message = None
-            row.parts = tuple(
-                LogPart(index, 0, PartKind.ANSWER, "assistant", len(words)) for _ in blocks[:1] if words
-            )
+            if blocks and words:
+                row.parts = (LogPart(index, 0, PartKind.ANSWER, "assistant", len(words)),)
             return
         row.parts = tuple([self._answer_part(block, index, place) for place, block in enumerate(blocks)])
         self._note_call(value, message, row, index, model)
@@ -235,31 +240,25 @@ class ClaudeCodeReader:
         kind = text(block, "type")
         if kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
             arguments = record(block, "input")
-            tool, call_id = text(block, "name"), text(block, "id")
-            part = LogPart(
-                index, place, PartKind.CALL, "tool calls", len(json_text(arguments)), call_id, tool
-            )
-            part.about = about_of(arguments)
-            ranged = "limit" in arguments or "offset" in arguments or "pages" in arguments
+            tool, call_id = intern(text(block, "name") or "") or None, text(block, "id")
+            size, about = len(json_text(arguments)), about_of(arguments)
+            part = LogPart(index, place, PartKind.CALL, "tool calls", size, call_id, tool, about)
             if call_id is not None:
-                self._tools[call_id] = tool or "", part.about, ranged
+                self._made[call_id] = part
             self._note_tool(part, arguments)
-            if ranged:
+            if not _RANGES.isdisjoint(arguments):
                 part.detail = f"{arguments.get('offset')} {arguments.get('limit')} {arguments.get('pages')}"
             return part
         words = block_text(block)
         if kind in ("thinking", "redacted_thinking"):
-            part = LogPart(index, place, PartKind.THINKING, "thinking", len(words))
-            if not words:
-                part.mark = Mark.ENCRYPTED
-            return part
+            mark = None if words else Mark.ENCRYPTED
+            return LogPart(index, place, PartKind.THINKING, "thinking", len(words), mark=mark)
         return LogPart(index, place, PartKind.ANSWER, "assistant", len(words))
 
     def _note_tool(self, part: LogPart, arguments: Record) -> None:
         tool, call_id = part.tool or "", part.call_id or ""
         if tool in TODO_TOOLS:
-            change = TodoChange(part.row, call_id, tool, arguments)
-            self._todos[call_id] = change
+            self._todos[call_id] = change = TodoChange(part.row, call_id, tool, arguments)
             self.log.todos.append(change)
         if tool in AGENT_TOOLS:
             child = ChildAgent(call_id, None, part.row, text(arguments, "subagent_type"))
@@ -327,9 +326,8 @@ class ClaudeCodeReader:
             cut.written_after = number(facts, "postTokens")
             kept = record(facts, "preservedMessages")
             found = kept.get("allUuids") or kept.get("uuids")
-            cut.kept = (
-                tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
-            )
+            if isinstance(found, list):
+                cut.kept = tuple([each for each in found if isinstance(each, str)])
             segment = record(facts, "preservedSegment")
             if not cut.kept and segment:
                 cut.kept = tuple(self._segment(text(segment, "headUuid"), text(segment, "tailUuid")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import intern
 
 import orjson
 
@@ -72,7 +73,8 @@ class CodexReader:
 
     def __init__(self, log: TranscriptLog) -> None:
         self.log = log
-        self._tools: dict[str, tuple[str, str | None]] = {}
+        self._made: dict[str, LogPart] = {}
+        """The calls that may have an output, by their ids."""
         self._todos: dict[str, TodoChange] = {}
         self._total: JsonValue = None
         self._open: list[int] = []
@@ -97,7 +99,7 @@ class CodexReader:
     def copy(self, log: TranscriptLog) -> CodexReader:
         """Return a reader that continues in `log`, a copy of this one's."""
         made = CodexReader(log)
-        made._tools, made._todos, made._total = dict(self._tools), dict(self._todos), self._total
+        made._made, made._todos, made._total = dict(self._made), dict(self._todos), self._total
         made._open, made._model = list(self._open), self._model
         made._turn, made._metas = self._turn, self._metas
         made._began, made._starts_at = self._began, self._starts_at
@@ -234,7 +236,7 @@ class CodexReader:
         row.role = "assistant"
         arguments = item.get("arguments", item.get("input", item.get("action")))
         shown = json_text(arguments)
-        tool = text(item, "name") or kind.removesuffix("_call")
+        tool = intern(text(item, "name") or kind.removesuffix("_call"))
         call_id = text(item, "call_id") or text(item, "id")
         parsed: JsonValue = arguments
         if isinstance(arguments, str) and arguments.startswith("{"):
@@ -247,7 +249,7 @@ class CodexReader:
         if kind in _SERVER_CALLS:
             part.call_id = None
         elif call_id is not None:
-            self._tools[call_id] = tool, part.about
+            self._made[call_id] = part
         if tool == "update_plan" and isinstance(parsed, dict):
             change = TodoChange(index, call_id, tool, parsed)
             self._todos[call_id or ""] = change
@@ -258,8 +260,10 @@ class CodexReader:
         row.role = "tool"
         output = item.get("output", item.get("tools"))
         words, call_id = content_text(output), text(item, "call_id")
-        tool, about = self._tools.get(call_id or "", (None, None))
-        part = LogPart(index, place, PartKind.RESULT, "tool results", len(words), call_id, tool, about)
+        part = LogPart(index, place, PartKind.RESULT, "tool results", len(words), call_id)
+        if (call := self._made.get(call_id or "")) is not None:
+            # The same texts, not equal ones: they take less room.
+            part.call_id, part.tool, part.about = call.call_id, call.tool, call.about
         part.images = image_count(output)
         if (cut := cut_output(words)) is not None:
             part.mark, part.detail = Mark.CUT, cut
