@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,7 +15,7 @@ NAME_WORDS: Final = 4
 LONGEST_NAME: Final = 40
 _HEADING: Final = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*")
 _FENCE: Final = re.compile(r"\s*(```+|~~~+)\s*(\w*)")
-_BULLET: Final = re.compile(r"\s*(?:[-*•+]|\d+[.)])\s+")
+_BULLET: Final = re.compile(r"^\s*(?:[-*•+]|\d+[.)])\s+")
 _IGNORED: Final = ("subgraph", "end", "style", "classdef", "class", "linkstyle", "click", "direction", "%%")
 _LABELLED_ARROW: Final = re.compile(r"<?(?:--|==|-\.)\s[^\n]*?\s(?:-->|---|==>|===|\.->|\.-)[>xo]?")
 _ARROW: Final = re.compile(r"<?(?:-\.+-|--+|==+|~~~+)[>xo]?")
@@ -69,12 +70,14 @@ class Document(Struct, frozen=True):
         """Return a name for each line and fence, by its number: its first content words, each name once."""
         found: dict[int, str] = {}
         taken: set[str] = set()
+        copies: Counter[str] = Counter()
         texts = [(line.number, line.text) for line in self.lines()]
         for number, text in sorted([*texts, *((each.number, "diagram") for each in self.fences)]):
-            base = "-".join(content_in_order(text)[:NAME_WORDS]) or "line"
-            name, copies = base[:LONGEST_NAME], 2
+            base = ("-".join(content_in_order(text)[:NAME_WORDS]) or "line")[:LONGEST_NAME]
+            name = base
             while name in taken:
-                name, copies = f"{base[:LONGEST_NAME]}-{copies}", copies + 1
+                copies[base] += 1
+                name = f"{base}-{copies[base] + 1}"
             taken.add(name)
             found[number] = name
         return found

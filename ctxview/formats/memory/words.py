@@ -42,7 +42,7 @@ _RELATIVE: Final = re.compile(
 _OTHER_DATE: Final = re.compile(r"(?<![\w/-])\d{1,2}/\d{1,2}/(?:\d{4}|\d\d)(?![\w/-])")
 _TAG: Final = re.compile(r"\[([A-Za-z_]+)\]")
 _KEPT: Final = re.compile(
-    r"(?<![\w-])(?=[\w./:#@-]*\d)[\w./:#@-]+(?:,\d+)*|`[^`\n]+`|(?<=[a-z,;:] )[A-Z][\w-]+"
+    r"(?<![\w./:#@-])(?=[\w./:#@-]*\d)[\w./:#@-]+(?:,\d+)*|`[^`\n]+`|(?<=[a-z,;:] )[A-Z][\w-]+"
 )
 
 

@@ -15,14 +15,15 @@ from functools import cache
 from msgspec import Struct
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`*\"(])")
-_MARKUP = re.compile(r"[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}|!?\[([^\]]*)\]\([^)]*\)")
-_CODE = re.compile(r"`+([^`]+)`+")
+# A text may be hostile: no pattern looks at the same run of characters from each of its places.
+_MARKUP = re.compile(r"[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}|!?\[([^\[\]]*)\]\([^\[)]*\)")
+_CODE = re.compile(r"(?<!`)`++([^`]+)`+")
 _WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
 _NUMBER = re.compile(r"(?<![\w.])v?(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)*)(?:%|[a-z]{0,3}\b)", re.IGNORECASE)
 _IDENTIFIER = re.compile(
-    r"(?:[\w.@~-]*/)+[\w.*{}<>@-]+"  # a path
-    r"|\b\w+(?:[-_.:]\w+)*[-_.:]?\d[\w.-]*"  # a name with a digit, such as gpt-4o
-    r"|\b\w+(?:_\w+)+\b|\b[\w-]+\.[a-z]{1,5}\b|--[\w-]+"
+    r"(?<![\w.@~/-])(?:[\w.@~-]*+/)+[\w.*{}<>@-]+"  # a path
+    r"|(?<!\w)(?<!\w[-.:])\w(?:(?:[^\W\d]|[-.:](?=\w))*+\d)+[\w.-]*"  # a name with a digit, such as gpt-4o
+    r"|\b\w+?_\w+|(?<![\w-])(?=\w)[\w-]++\.[a-z]{1,5}\b|--[\w-]+"
 )
 _SPELLED = re.compile(r"[\w./@%+#-]+")
 # Most sentences have none of these, and a search for one character is much faster than a pattern.

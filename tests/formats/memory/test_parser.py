@@ -16,7 +16,7 @@ from ctxview.formats.memory.parser import DraftLines, read_bundle
 from ctxview.formats.memory.records import FILES, PLACEHOLDER
 from ctxview.formats.memory.source import MemorySource
 from ctxview.formats.memory.trace import tool_name
-from ctxview.formats.memory.words import pronouns_in, words_in
+from ctxview.formats.memory.words import kept_details, pronouns_in, words_in
 from tests.formats.memory.bundles import lens
 
 GAP = 30
@@ -317,3 +317,23 @@ def test_debug_lines_are_judged_by_what_they_hold(tmp_path: Path) -> None:
     assert [each.origin.file[-13:] for each in found if each.rule == "MEN005"] == ["entries.jsonl"]
     assert "MEN012" not in {each.rule for each in found}
     assert "MTR001" not in {each.rule for each in source.findings(lens("v2"))}
+
+
+def test_only_a_mark_at_the_beginning_of_a_line_is_a_bullet() -> None:
+    document = parse_document("# Facts\n  - Sam leads\n2. Ada follows\nSam - and Ada - meet at 3. Bring tea")
+    assert [line.text for line in document.lines()] == [
+        "Sam leads",
+        "Ada follows",
+        "Sam - and Ada - meet at 3. Bring tea",
+    ]
+
+
+def test_very_many_equal_lines_have_names_of_their_own() -> None:
+    names = parse_document("# Facts\n" + "Keep the lamp\n" * 50_000).names()
+    assert len(set(names.values())) == 50_000
+
+
+@pytest.mark.parametrize("unit", ["/", "#", "@", ":", "a/"])
+def test_a_long_hostile_text_has_no_details_to_keep(unit: str) -> None:
+    """With a pattern that starts anew at each place this would take many minutes."""
+    assert kept_details(unit * 200_000) == []

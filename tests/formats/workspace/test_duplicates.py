@@ -101,3 +101,9 @@ def test_an_updated_map_finds_what_a_new_one_finds(before: list[str], after: lis
 def test_the_file_that_comes_first_in_the_prompt_keeps_the_statement() -> None:
     found = DuplicateMap().update(files([f"- {SENTENCES[0]}\n", f"- {SENTENCES[0]}\n"]), 68)
     assert places(found) == {("0.md:1", "1.md:1", "exact")}
+
+
+@pytest.mark.parametrize("unit", ["/", "[", "`", "a.", "a:", "a-", "a_", "[a](", "eyJa."])
+def test_a_long_hostile_statement_is_prepared_in_one_pass(unit: str) -> None:
+    """With a pattern that starts anew at each place this would take many minutes."""
+    assert likeness(unit * 100_000, unit * 100_000 + "b") is not Likeness.EXACT

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import combinations, pairwise
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from heapq import nsmallest
+from itertools import pairwise
+from math import ceil
 from typing import Final
 
 from ctxview.analysis.wording import listed, quoted
 from ctxview.core.findings import Hit, Severity, rule
+from ctxview.formats.memory.document import DocumentLine
 from ctxview.formats.memory.model import ContextSnapshot
 from ctxview.formats.memory.profile import Profile
 from ctxview.formats.memory.records import PLACEHOLDER
@@ -126,15 +130,8 @@ def context_repeated_fact(history: MemoryHistory, profile: Profile) -> Iterator[
     """
     for number, snapshot in enumerate(history.snapshots):
         new = {line.number for line in history.new_lines(number)}
-        lines = [(line, content_words(line.text)) for line in history.documents[number].lines()]
-        for (first, one), (second, other) in combinations(lines, 2):
-            if (first.number not in new and second.number not in new) or min(
-                len(one), len(other)
-            ) < LEAST_WORDS:
-                continue
-            if _numbers(one) != _numbers(other):
-                continue
-            if len(one & other) / len(one | other) >= SAME_LINE:
+        for first, second in _same_lines(history.documents[number].lines()):
+            if first.number in new or second.number in new:
                 where = snapshot.place.origin(snapshot.member)
                 message = (
                     f"lines {first.number} and {second.number} state the same: {quoted(second.text, LONGEST)}"
@@ -254,6 +251,28 @@ def unchanged_snapshot(history: MemoryHistory, profile: Profile) -> Iterator[Hit
                 snapshot.place.origin(snapshot.member), "the context is the same as in the snapshot before"
             )
         previous = snapshot
+
+
+def _same_lines(lines: Iterable[DocumentLine]) -> Iterator[tuple[DocumentLine, DocumentLine]]:
+    """Lines that state the same as an earlier one, each behind the first such line."""
+    known = [(line, words) for line in lines if len(words := content_words(line.text)) >= LEAST_WORDS]
+    uses = Counter(word for _, words in known for word in words)
+    by_word: defaultdict[str, list[int]] = defaultdict(list)
+    for number, (line, words) in enumerate(known):
+        # Two lines with so many common words have one in common among the rarest words of both.
+        few = len(words) - ceil(SAME_LINE * len(words)) + 1
+        rarest = nsmallest(few, words, key=lambda word: (uses[word], word))
+        earlier = (known[each] for each in sorted({each for word in rarest for each in by_word[word]}))
+        same = next((each for each in earlier if _states_the_same(each[1], words)), None)
+        if same is not None:
+            yield same[0], line
+        if same is None or same[1] != words:
+            for word in rarest:
+                by_word[word].append(number)
+
+
+def _states_the_same(one: set[str], other: set[str]) -> bool:
+    return len(one & other) / len(one | other) >= SAME_LINE and _numbers(one) == _numbers(other)
 
 
 def _numbers(words: set[str]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -162,3 +163,13 @@ def test_the_texts_of_a_trace_are_checked_at_their_place(tmp_path: Path) -> None
 def test_a_second_message_of_the_same_words_may_be_stored_twice(tmp_path: Path) -> None:
     script = "user: Yes\nuser: Yes\n" + 'add_entry {"raw_entry": "Yes", "summary": "The user agreed."} x2'
     assert "MTR008" not in rules_of(tmp_path, script, "v2")
+
+
+def test_each_repeated_line_is_reported_with_the_first_one(tmp_path: Path) -> None:
+    script = "context: " + json.dumps("# Facts\n" + "The lamp hangs over the north wall\n" * 4)
+    found = [each.message for each in findings_of(tmp_path, script) if each.rule == "MCX010"]
+    assert [each.partition(" state")[0] for each in found] == [
+        "lines 2 and 3",
+        "lines 2 and 4",
+        "lines 2 and 5",
+    ]
