@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ctxview.analysis.secrets import mask_secrets
+from ctxview.analysis.tokens import ESTIMATES
 from ctxview.core.origin import JsonValue
+from ctxview.formats import Lens, open_source
 from ctxview.samples import samples_folder
 from tests.analysis.made_up_secrets import letters
 from tests.running import Run
@@ -55,3 +58,16 @@ def test_no_part_of_a_secret_is_shown_where_a_text_is_cut(sample: str, tmp_path:
         ran = ctxview(command, folder / SAMPLES[sample], *options)
         assert ran.code in (0, 1)
         assert SECRET[:14] not in ran.out + ran.err, command
+
+
+def test_no_part_of_a_secret_is_in_a_row_of_a_history_where_it_is_cut(tmp_path: Path) -> None:
+    folder = tmp_path / "default"
+    shutil.copytree(samples_folder() / "session/coder/home/1000/agent/coder/session/default", folder)
+    message = {"role": "user", "content": f"{SECRETS} " * 700, "run": "ctx-1"}
+    (folder / "messages.jsonl").write_text(json.dumps(message) + "\n")
+    transcript = open_source(folder).reading(0, Lens(ESTIMATES["bytes/4"])).state.transcript
+
+    assert transcript is not None
+    text = transcript.row(0).text
+    assert 0 < len(text) < len(message["content"])
+    assert SECRET[:14] not in mask_secrets(text)

@@ -17,7 +17,7 @@ from ctxview.analysis.diff.model import (
     block_counts,
 )
 from ctxview.analysis.diff.values import printable, value_text
-from ctxview.analysis.wording import counted
+from ctxview.analysis.wording import beginning, counted
 from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import same_value
 from ctxview.files.visible_text import visible
@@ -233,4 +233,4 @@ def _reason(why: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return text if len(text) <= _LONGEST else f"{beginning(text, _LONGEST)}…"

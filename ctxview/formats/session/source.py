@@ -10,6 +10,7 @@ from threading import Lock
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.analysis.wording import beginning
 from ctxview.core.edits import WritePolicy
 from ctxview.core.findings import Finding, worst_first
 from ctxview.core.origin import Origin
@@ -154,7 +155,7 @@ class RootSource(FolderSource):
             name, target = part.name.rpartition("/")[2], channel_session(part)
             ref = self._ref("channel", name, target or "?", self._root.origin(part))
             status = ref.status if target is not None else RefStatus.UNKNOWN
-            yield replace(ref, status=status, bytes=len(part.data or b""), text=part.text[:4000])
+            yield replace(ref, status=status, bytes=len(part.data or b""), text=beginning(part.text, 4000))
 
     def _ref(self, kind: str, name: str, target: str, origin: Origin) -> Ref:
         known = self._root.session(target) is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.transcript import Row
 from ctxview.formats.kit.history import HistoryStream
 from ctxview.formats.kit.history_line import HistoryLine
@@ -32,7 +33,7 @@ def row_of(line: HistoryLine, index: int, profile: Profile, survey: Survey | Non
         index=line.number if line.number is not None else index,
         role=message.role,
         kind=message.kind,
-        text=message.text[:LONGEST_ROW],
+        text=beginning(message.text, LONGEST_ROW),
         run=message.run,
         origin=line.origin(),
         size=line.size,

@@ -121,7 +121,9 @@ def history_rows(stream: FileHistoryStream, dialect: Dialect, absent: bytes) -> 
             unseen = _REASONS[absent[line.number]]
         broken = line.problem if not line.is_blank and line.value is None else None
         at = line.number if line.number is not None else index
-        return Row(at, role, kind, text[:LONGEST_ROW], None, line.origin(), line.size, broken, unseen)
+        return Row(
+            at, role, kind, beginning(text, LONGEST_ROW), None, line.origin(), line.size, broken, unseen
+        )
 
     return HistoryTranscript(stream, row_of, lambda line: decoded_text(line, dialect))
 

@@ -109,7 +109,7 @@ class HeldRows:
             raise IndexError(f"there is no row {index}")
         at = self._rows[place]
         row = self._log.rows[at]
-        text = "\n".join(map(self._texts.whole, row.parts))[:LONGEST_ROW]
+        text = beginning("\n".join(map(self._texts.whole, row.parts)), LONGEST_ROW)
         kind = row.parts[0].kind.value if row.parts else row.sort
         unseen = self._absent.get(at)
         if not row.parts and unseen is None:

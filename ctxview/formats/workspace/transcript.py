@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import Origin
 from ctxview.core.transcript import Row, Transcript
 from ctxview.files.reading import ReadError
@@ -36,7 +37,7 @@ def _row(line: HistoryLine, index: int) -> Row:
     value = line.value
     number = line.number if line.number is not None else index
     if value is None:
-        text = line.content.decode("utf-8", "replace")[:LONGEST_ROW]
+        text = beginning(line.content.decode("utf-8", "replace"), LONGEST_ROW)
         kind = "blank" if line.is_blank else "broken"
         return Row(number, None, kind, text, None, line.origin(), line.size, line.problem)
     if value.get("_type") == "metadata":
@@ -45,7 +46,7 @@ def _row(line: HistoryLine, index: int) -> Row:
         )
     message = history_message(value)
     kind = "text" if not message.calls else "tool call"
-    text = message.text[:LONGEST_ROW]
+    text = beginning(message.text, LONGEST_ROW)
     return Row(number, message.role, kind, text, None, line.origin(), line.size, number=number + 1)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.state import ContextState, Event, Todo, TodoItem, progress_text
 from ctxview.core.transcript import Row
 from ctxview.formats.kit.history import HistoryStream
@@ -130,7 +131,7 @@ def _row(line: HistoryLine, index: int) -> Row:
         index=line.number if line.number is not None else index,
         role=role_of(entry),
         kind="broken" if broken else "tags" if update else "blank" if line.is_blank else "entry",
-        text=(line.content.decode("utf-8", "replace") if broken else text)[:LONGEST_ROW],
+        text=beginning(line.content.decode("utf-8", "replace") if broken else text, LONGEST_ROW),
         run=None,
         origin=line.origin(),
         size=line.size,

@@ -9,6 +9,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from ctxview.analysis.diff.values import meaning_of
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import Origin
 from ctxview.core.state import Ref, RefStatus
 from ctxview.files.strict_json.tree import join
@@ -118,7 +119,7 @@ def _reference(
         bytes=size,
         used_by=(user,),
         origin=record.origin("path"),
-        text=text[:LONGEST_TEXT] if text is not None else record.text("summary"),
+        text=beginning(text, LONGEST_TEXT) if text is not None else record.text("summary"),
         form=session_record_form(records, record, REF_FIELDS, inputs.profile),
     )
 
@@ -176,7 +177,7 @@ def _followed(inputs: SessionStateInputs, ref: Ref, blob: Blob, facts: BlobFacts
     text = found.text.decode("utf-8", "replace")
     verified = ref.status is RefStatus.PLACEHOLDER and digest_in(facts.reference.hash or "") is not None
     status = RefStatus.RESOLVED if verified else ref.status
-    preview = f"refers to {found.why}, whose content is counted:\n{text[:LONGEST_TEXT]}"
+    preview = f"refers to {found.why}, whose content is counted:\n{beginning(text, LONGEST_TEXT)}"
     return replace(ref, status=status, tokens=inputs.tokens(text), bytes=len(found.text), text=preview)
 
 
@@ -303,7 +304,7 @@ def _pack_items(inputs: SessionStateInputs) -> Iterator[Ref]:
             bytes=len(content.encode("utf-8", "surrogatepass")) if content is not None else None,
             used_by=("pack.json",),
             origin=session.pack.origin(item),
-            text=content[:LONGEST_TEXT] if content is not None else None,
+            text=beginning(content, LONGEST_TEXT) if content is not None else None,
             meaning=meaning_of(content) if content is not None else None,
             form=OWNERSHIP.of("context/pack.json").locked_form(
                 session.pack.json.file, join("/items", item.index), item.members

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.fields import Form
 from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.origin import Origin
@@ -128,7 +129,7 @@ def _recent(inputs: SessionStateInputs) -> Iterator[Block]:
             name,
             "recent",
             message.role or message.kind,
-            message.text[:LONGEST_TEXT],
+            beginning(message.text, LONGEST_TEXT),
             visible,
             reason if inputs.as_of is None else None,
             line.origin(),

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue, Origin
 from ctxview.files.strict_json.values import same_value
 from ctxview.formats.snapshot.forms import UNGUARDED_MEMBERS
@@ -159,4 +160,4 @@ def _brief(value: JsonValue) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     text = repr(value) if isinstance(value, str) else str(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return text if len(text) <= 60 else beginning(text, 57) + "…"

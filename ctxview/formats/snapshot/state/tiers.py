@@ -10,6 +10,7 @@ import json
 from msgspec import Struct
 
 from ctxview.analysis.tokens import TokenCounter
+from ctxview.analysis.wording import beginning
 from ctxview.core.fields import Form
 from ctxview.core.figures import Figure, Limit, Reason, ReasonKind
 from ctxview.core.origin import JsonValue
@@ -169,7 +170,7 @@ def _json_text(value: JsonValue) -> str:
         text = json.dumps(value, ensure_ascii=False)
     except (RecursionError, ValueError):
         return "…"
-    return text if len(text) <= LONGEST_ODD_VALUE else text[:LONGEST_ODD_VALUE] + "…"
+    return text if len(text) <= LONGEST_ODD_VALUE else beginning(text, LONGEST_ODD_VALUE) + "…"
 
 
 class _Blocks(Struct, frozen=True):

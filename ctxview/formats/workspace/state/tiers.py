@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from ctxview.analysis.wording import beginning
 from ctxview.core.fields import Form
 from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.state import Block, Tier
@@ -68,7 +69,7 @@ def _file_block(facts: WorkspaceFacts, file: WorkspaceFile, tier: str, editor: s
         id=file.name,
         tier=tier,
         type=file.role.value if facts.era is not None else (file.scope or "always"),
-        text=text[:LONGEST_TEXT],
+        text=beginning(text, LONGEST_TEXT),
         tags=file.readers,
         tokens=part.tokens if part is not None else facts.count(text),
         visible=visible,
@@ -156,7 +157,7 @@ def _statement_block(
         id=name,
         tier=tier,
         type="item" if statement.box is not None else statement.kind,
-        text=statement.text[:LONGEST_TEXT],
+        text=beginning(statement.text, LONGEST_TEXT),
         tokens=facts.count(f"- {statement.text}\n"),
         visible=visible,
         reason=reason,
@@ -177,7 +178,7 @@ def _memory(facts: WorkspaceFacts, file: WorkspaceFile, editor: str | None) -> I
             id=_slug(statement, names),
             tier="memory",
             type=section.title or "fact",
-            text=statement.text[:LONGEST_TEXT],
+            text=beginning(statement.text, LONGEST_TEXT),
             tokens=facts.count(f"- {statement.text}\n"),
             visible=visible,
             reason=reason,
@@ -202,7 +203,7 @@ def _session_block(document: ContextDocument) -> Block:
         id=document.key or document.name,
         tier="other sessions",
         type="session",
-        text=document.body[:LONGEST_TEXT],
+        text=beginning(document.body, LONGEST_TEXT),
         visible=False,
         reason=Reason(ReasonKind.NOT_CHOSEN, why),
         state=document.status,
