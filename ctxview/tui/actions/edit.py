@@ -34,7 +34,7 @@ def _present_only(action: Callable[[InspectorScreen], None]) -> Callable[[Inspec
     @wraps(action)
     def guarded(screen: InspectorScreen) -> None:
         model = screen.model
-        if model.as_of is None:
+        if model.as_of is None or model.owner:
             action(screen)
         elif model.latest_is_current:
             key = key_label(ACTIONS_BY_ID["newest"]).split()[0]
@@ -54,6 +54,10 @@ def _other_way(model: InspectorModel) -> str:
     file = source.revisions[model.key.revision].file
     apart = file != source.path and source.policy(str(file)) is not None
     return f" To edit this revision, open {file} alone." if apart else ""
+
+
+def _refuse(screen: InspectorScreen, why: str) -> None:
+    screen.say(f"{why}: {screen.model.owner}".removesuffix(": ") + ".", severity="warning")
 
 
 @_present_only
@@ -112,7 +116,7 @@ def _start(screen: InspectorScreen, job: Coroutine[Any, Any, None]) -> None:
 async def _edit(screen: InspectorScreen) -> None:
     form, title = _form(screen)
     if form is None:
-        screen.say("There is nothing here to edit.")
+        _refuse(screen, "There is nothing here to edit")
     elif not form.editable:
         why = next(
             (field.why for field in form.fields if field.why), "the model may not write any of its fields"
@@ -128,18 +132,14 @@ async def _add(screen: InspectorScreen) -> None:
         await _fill_in(screen, new_ref, "New reference")
         return
     tiers = [tier for tier in _tiers(screen) if tier.new is not None]
-    here = (
-        screen.selected.within
-        if screen.selected is not None and screen.selected.kind is ItemKind.BLOCK
-        else None
-    )
-    tier = next((each for each in tiers if each.name == here), None)
+    block = _block(screen)
+    tier = next((each for each in tiers if block is not None and each.name == block.tier), None)
     if tier is None and tiers:
         tier = await _pick(screen, "Add a block to which tier?", tiers)
         if tier is None:
             return
     if tier is None or tier.new is None:
-        screen.say("No block can be added here.", severity="warning")
+        _refuse(screen, "No block can be added here")
     else:
         await _fill_in(screen, tier.new, f"New block in {tier.name}")
 
@@ -147,7 +147,7 @@ async def _add(screen: InspectorScreen) -> None:
 async def _remove(screen: InspectorScreen) -> None:
     value = _value(screen)
     if not isinstance(value, Block | Ref) or value.form is None:
-        screen.say("There is no block here that can be removed.")
+        _refuse(screen, "There is no block here that can be removed")
         return
     if not value.form.removable:
         why = next((field.why for field in value.form.fields if field.why), "it cannot be removed here.")
@@ -173,7 +173,7 @@ async def _move(screen: InspectorScreen) -> None:
         and tier.new.file == block.form.file
     ]
     if block is None or block.form is None or not block.form.removable or not tiers:
-        screen.say("There is no block here that can be moved.")
+        _refuse(screen, "There is no block here that can be moved")
         return
     async with _open_draft(screen, block.form.file) as draft:
         tier = await _pick(screen, f"Move {block.id} to which tier?", tiers)

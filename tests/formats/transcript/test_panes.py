@@ -8,6 +8,7 @@ import pytest
 
 from ctxview.core.state import RefStatus
 from ctxview.formats.transcript.source import TranscriptSource
+from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from tests.formats.transcript.builders import LENS, state_of, write
 
 TASK = """
@@ -207,3 +208,13 @@ def test_a_transcript_is_called_by_its_project_and_title_as_soon_as_they_are_rea
     source.reading(0, LENS)
 
     assert source.title == "shop: Move the refunds"
+
+
+def test_a_finding_about_the_first_row_is_not_about_the_baseline(tmp_path: Path) -> None:
+    text = "u1 user : \\u001b[31mred\na1 assistant sent=9000 out=5 : Done"
+    path = write(tmp_path, text)
+    path.write_text(path.read_text().replace("\\\\u001b", "\\u001b"))
+    source = TranscriptSource(path)
+    index = ReadingIndex(source.reading(len(source.revisions) - 1, LENS))
+    (finding,) = (each for each in index.of(ItemKind.FINDING) if index.finding(each).rule == "TXT001")
+    assert index.subject(finding) == ItemId(ItemKind.BLOCK, "u1", "conversation")

@@ -210,3 +210,16 @@ async def test_the_difference_to_the_previous_revision_and_of_the_draft() -> Non
         await drive.pilot.press("d")
         await drive.wait_for(DiffScreen)
         assert "Changes of the draft" in drive.screen_text()
+
+
+@pytest.mark.parametrize("revision", ["now", "earlier"])
+async def test_a_transcript_says_why_it_cannot_be_edited(revision: str) -> None:
+    source = open_source(next(samples_folder().glob("transcript/refund-day/*.jsonl")))
+    async with driving(source) as drive:
+        await drive.pilot.press("2", *([] if revision == "now" else ["["]))
+        await drive.settle()
+        for key in ("e", "a", "x", "m"):
+            await drive.pilot.press(key)
+            await drive.settle()
+        found = drive.notices
+    assert [each.partition(": ")[2] for each in found] == ["the agent's own record: read-only history."] * 4

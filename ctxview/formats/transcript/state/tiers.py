@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.state import Block, Tier
 from ctxview.formats.transcript.facts import TranscriptFacts
@@ -80,7 +82,8 @@ def block_id(facts: TranscriptFacts, part: LogPart) -> str:
 
 
 def _baseline(facts: TranscriptFacts) -> Block:
-    origin = facts.log.origin(0)
+    # What is wrong with the first row is not about the baseline.
+    origin = replace(facts.log.origin(0), pointer=None, end=facts.log.origin(0).start)
     text = "System prompt, tool schemas and memory files: they are sent and in no row of this file."
     reason = Reason(ReasonKind.NOTE, "inferred from the size of the first call")
     return Block(
