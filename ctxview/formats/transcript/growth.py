@@ -25,8 +25,13 @@ class TurnGrowth(Struct, frozen=True):
 
     def parts(self, facts: TranscriptFacts) -> list[LogPart]:
         """Return what is new in the turn; `largest` says what most of it is."""
-        new = facts.log.rows[slice(*self.rows)]
-        return [part for row in new if not row.side for part in row.parts]
+        return new_parts(facts, *self.rows)
+
+
+def new_parts(facts: TranscriptFacts, start: int, end: int) -> list[LogPart]:
+    """Return the parts of some rows, without those of sub-agents that wrote into the same file."""
+    rows = facts.log.rows[start:end]
+    return [part for row in rows if facts.reader.alone or not row.side for part in row.parts]
 
 
 def turn_growth(facts: TranscriptFacts, most: int | None = None) -> Iterator[TurnGrowth]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 
@@ -146,14 +147,14 @@ def _todo(todo: Todo, width: int) -> Iterator[Line]:
 def _budget(budget: Budget, view: ViewState, width: int) -> Iterator[Line]:
     yield from whole_lines(budget, budget_style(view, width), budget_history(budget, view))
     yield EMPTY
-    estimators = sorted(
-        {segment.estimator for segment in budget.segments if segment.estimator and not segment.exact}
-    )
-    exact = [segment.name for segment in budget.segments if segment.exact]
-    if estimators:
-        yield from wrap(show(f"≈ marks an estimate, by {', '.join(estimators)}.", "dim"), width)
-    if exact:
-        yield from wrap(show(f"Exact: {', '.join(exact)}.", "dim"), width)
+    if budget.reported and budget.used is not None:
+        yield from wrap(show(f"{budget.used:,} used: {budget.reported}.", "dim"), width)
+    ways: dict[str, list[str]] = defaultdict(list)
+    for segment in budget.segments:
+        ways["" if segment.exact else segment.estimator or "an estimate"].append(segment.name)
+    for way, names in ways.items():
+        text = f"≈ {', '.join(names)}: {way}." if way else f"Exact: {', '.join(names)}."
+        yield from wrap(show(text, "dim"), width)
 
 
 def _ref(ref: Ref, width: int) -> Iterator[Line]:
@@ -230,7 +231,7 @@ def _message(row: Row, width: int) -> Iterator[Line]:
         join(role, show(row.kind, "rule"), *(show(each, "dim") for each in facts), gap=" · "), width
     )
     if row.unseen is not None:
-        reason = show(f"never shown to the model: {row.unseen}", "warn")
+        reason = show(f"not shown to the model: {row.unseen}", "warn")
         yield from wrap(join((Span(f"{glyphs.HIDDEN} ", "hidden"),), reason), width, "  ")
     if row.problem is not None and row.problem != row.unseen:
         yield from wrap(show(row.problem, "bad"), width)

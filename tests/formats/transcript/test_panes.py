@@ -218,3 +218,15 @@ def test_a_finding_about_the_first_row_is_not_about_the_baseline(tmp_path: Path)
     index = ReadingIndex(source.reading(len(source.revisions) - 1, LENS))
     (finding,) = (each for each in index.of(ItemKind.FINDING) if index.finding(each).rule == "TXT001")
     assert index.subject(finding) == ItemId(ItemKind.BLOCK, "u1", "conversation")
+
+
+@pytest.mark.parametrize("side", ["", " side=1"])
+def test_each_call_says_how_much_it_grew_and_by_which_part(side: str, tmp_path: Path) -> None:
+    text = f"""
+u1 user{side} : Read it
+a1 call{side} id=t1 tool=Read sent=9000 out=30 : {{"file_path": "a.py"}}
+r1 result{side} id=t1 : row*900
+a2 assistant{side} sent=9900 out=30 : Done
+"""
+    labels = [event.label for event in state_of(write(tmp_path, text)).timeline if event.kind == "call"]
+    assert labels == ["call 1: 9,000 tokens sent", "call 2: 9,900 tokens sent, +900: Read a.py 900"]

@@ -59,7 +59,7 @@ async def test_the_detail_shows_a_whole_message() -> None:
         front = drive.front
         assert front is Pane.DETAIL
         assert "message 2" in text
-        assert "never shown to the model: 40,000 bytes are too many" in text
+        assert "not shown to the model: 40,000 bytes are too many" in text
         assert "the rest is in the raw view (o)" in text
         await drive.press("escape")
         assert drive.front is Pane.HISTORY

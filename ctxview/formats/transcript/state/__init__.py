@@ -25,7 +25,7 @@ from ctxview.core.state import (
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.forgotten import lost_instructions
 from ctxview.formats.transcript.format import NAME
-from ctxview.formats.transcript.growth import TurnGrowth, largest, turn_growth
+from ctxview.formats.transcript.growth import TurnGrowth, largest, new_parts, turn_growth
 from ctxview.formats.transcript.loading import context_of
 from ctxview.formats.transcript.model import (
     ROLLBACK,
@@ -187,13 +187,13 @@ def _events(facts: TranscriptFacts) -> tuple[int, list[Callable[[], Event]]]:
     older = max(0, log.calls_before(last) - MOST_EVENTS)
     for at, call in enumerate(islice(log.calls, log.calls_before(last))):
         if at >= older:
-            found.append((call.row, partial(_call_event, log, call, at)))
+            found.append((call.row, partial(_call_event, facts, call, at)))
         if model is not None and call.model not in (None, model):
-            found.append((call.row, partial(_call_event, log, call, at, "model", f"model {call.model}")))
+            found.append((call.row, partial(_call_event, facts, call, at, "model", f"model {call.model}")))
         model = call.model or model
         if version is not None and call.version not in (None, version):
             label = f"resumed with version {call.version}"
-            found.append((call.row, partial(_call_event, log, call, at, "resume", label)))
+            found.append((call.row, partial(_call_event, facts, call, at, "resume", label)))
         version = call.version or version
     found += [(cut.row, partial(_compaction_event, facts, cut)) for cut in log.compactions]
     found += [(turn.row, partial(_turn_event, facts, turn)) for turn in turn_growth(facts)]
@@ -216,13 +216,23 @@ def _row_event(log: TranscriptLog, row: int, kind: str, label: str) -> Event:
     return Event(label, kind, log.rows[row].time, None, log.origin(row))
 
 
-def _call_event(log: TranscriptLog, call: ModelCall, at: int, kind: str = "call", label: str = "") -> Event:
-    if not label:
-        before = log.calls[call.previous].sent if call.previous is not None else None
-        grown = f", {call.sent - before:+,}" if call.sent is not None and before is not None else ""
-        sent = f"{call.sent:,} tokens sent{grown}" if call.sent is not None else "no usage"
-        label = f"call {call.number}: {sent}"
-    return Event(label, kind, call.time, at, log.origin(call.row))
+def _call_event(
+    facts: TranscriptFacts, call: ModelCall, at: int, kind: str = "call", label: str = ""
+) -> Event:
+    return Event(label or _call_label(facts, call), kind, call.time, at, facts.log.origin(call.row))
+
+
+def _call_label(facts: TranscriptFacts, call: ModelCall) -> str:
+    """Return what a call was sent, how much more than the call that it continues, and the largest cause."""
+    log = facts.log
+    sent = f"{call.sent:,} tokens sent" if call.sent is not None else "no usage"
+    before = log.calls[call.previous] if call.previous is not None else None
+    if before is None or before.sent is None or call.sent is None:
+        return f"call {call.number}: {sent}"
+    cut = log.compacted_between(before.row, call.row)
+    causes = largest(facts, new_parts(facts, before.row, call.row)) if not cut else ()
+    cause = f": {causes[0][0]} {causes[0][1]:,}" if causes else ""
+    return f"call {call.number}: {sent}, {call.sent - before.sent:+,}{cause}"
 
 
 def _compaction_event(facts: TranscriptFacts, cut: LoggedCompaction) -> Event:
