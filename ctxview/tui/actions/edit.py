@@ -34,7 +34,7 @@ def _present_only(action: Callable[[InspectorScreen], None]) -> Callable[[Inspec
     @wraps(action)
     def guarded(screen: InspectorScreen) -> None:
         model = screen.model
-        if model.as_of is None or model.owner:
+        if model.as_of is None or (model.view is not None and model.view.owner):
             action(screen)
         elif model.latest_is_current:
             key = key_label(ACTIONS_BY_ID["newest"]).split()[0]
@@ -57,7 +57,8 @@ def _other_way(model: InspectorModel) -> str:
 
 
 def _refuse(screen: InspectorScreen, why: str) -> None:
-    screen.say(f"{why}: {screen.model.owner}".removesuffix(": ") + ".", severity="warning")
+    owner = screen.view.owner if screen.view is not None else ""
+    screen.say(f"{why}: {owner}." if owner else f"{why}.", severity="warning")
 
 
 @_present_only
@@ -118,9 +119,8 @@ async def _edit(screen: InspectorScreen) -> None:
     if form is None:
         _refuse(screen, "There is nothing here to edit")
     elif not form.editable:
-        why = next(
-            (field.why for field in form.fields if field.why), "the model may not write any of its fields"
-        )
+        reasons = (field.why for field in form.fields if field.why)
+        why = next(reasons, "the model may not write any of its fields")
         screen.say(f"{title} is locked: {why}", severity="warning")
     else:
         await _fill_in(screen, form, f"Edit {title}")

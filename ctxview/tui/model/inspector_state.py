@@ -221,11 +221,6 @@ class InspectorState:
         return self.source.abilities.listing if self.source is not None else None
 
     @property
-    def owner(self) -> str:
-        """The owner of all that is shown, when nothing of it can be edited; empty otherwise."""
-        return self.view.index.reading.state.extra.get("owner", "") if self.view is not None else ""
-
-    @property
     def is_reading(self) -> bool:
         """Whether a reading that a person asked for is running; it goes first."""
         if not self.sources:

@@ -142,6 +142,11 @@ class ViewState(Struct, frozen=True, eq=False):
         return self.trends.past(self.key.revision, self.key.seen, self.index.reading.state.revision)
 
     @property
+    def owner(self) -> str:
+        """The owner of all that is shown, when nothing of it can be edited; empty otherwise."""
+        return self.index.reading.state.extra.get("owner", "")
+
+    @property
     def counts(self) -> dict[Severity, int]:
         return count_severities(self.index.reading.findings)
 

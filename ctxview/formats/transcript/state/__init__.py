@@ -229,8 +229,10 @@ def _call_label(facts: TranscriptFacts, call: ModelCall) -> str:
     before = log.calls[call.previous] if call.previous is not None else None
     if before is None or before.sent is None or call.sent is None:
         return f"call {call.number}: {sent}"
-    cut = log.compacted_between(before.row, call.row)
-    causes = largest(facts, new_parts(facts, before.row, call.row)) if not cut else ()
+    # After a branch or a compaction, and in the next request, what is new is not what lies between.
+    follows = call.previous == call.number - 2 and not log.compacted_between(before.row, call.row)
+    follows = follows and facts.request is None
+    causes = largest(facts, new_parts(facts, before.row, call.row)) if follows else ()
     cause = f": {causes[0][0]} {causes[0][1]:,}" if causes else ""
     return f"call {call.number}: {sent}, {call.sent - before.sent:+,}{cause}"
 
