@@ -156,3 +156,30 @@ def test_every_program_that_a_test_or_benchmark_runs_has_a_time_limit() -> None:
 
 def test_every_program_that_runs_beside_a_test_has_the_default_signal_handlers() -> None:
     assert not calls_without("preexec_fn", "subprocess.Popen", folders=["tests"])
+
+
+STARTS_THREADS = {"Thread", "ThreadPoolExecutor", "run_in_executor", "start_new_thread", "to_thread"}
+DIALOGUES = {
+    "tui/input_order.py": "a dialogue opens screens and waits for them",
+    "tui/actions/own_keys.py": "a decision of a review waits for `result_of`",
+    "tui/actions/view.py": "the references of an item wait for `result_of`",
+    "tui/screens/references.py": "a new graph waits for `result_of`",
+}
+"""Modules that start a coroutine on the thread of the interface, and why."""
+
+
+def test_only_the_job_runner_starts_threads_in_the_inspector() -> None:
+    threads, coroutines = set(), set()
+    for path, text in MODULES.items():
+        module = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(text)) if module.startswith("tui/") else ():
+            if not isinstance(node, ast.Call):
+                continue
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name in STARTS_THREADS or any(each.arg == "thread" for each in node.keywords):
+                threads.add(module)
+            elif name == "run_worker":
+                coroutines.add(module)
+
+    assert threads == {"tui/job_runner.py"}
+    assert coroutines == set(DIALOGUES)

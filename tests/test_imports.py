@@ -119,10 +119,10 @@ import asyncio, sys
 from pathlib import Path
 from ctxview.tui.app import CtxviewApp
 from ctxview.tui.model.jobs.load import PathOpener
-from ctxview.tui.screens import inspector
+from ctxview.tui.job_runner import UserPriority
 
 loaded = []
-inspector.import_ahead = lambda _priority: loaded.extend(sys.modules)
+UserPriority.painted = lambda _: loaded.extend(sys.modules)
 
 async def show():
     app = CtxviewApp(PathOpener([Path(sys.argv[1])], remembers=True))

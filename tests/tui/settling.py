@@ -19,7 +19,7 @@ from textual.widgets._toast import Toast
 from textual.worker import Worker
 
 from ctxview.tui.input_order import OrderedInput
-from ctxview.tui.screens.inspector import InspectorScreen
+from ctxview.tui.job_runner import JobRunner
 
 LIMIT = 180.0
 """Seconds after which a wait fails. It means that the program hangs: no slow machine needs so long."""
@@ -86,10 +86,10 @@ def _unhandled(app: App[Any]) -> Iterator[str]:
 
 def _unfinished(app: App[Any]) -> Iterator[str]:
     """The jobs, the workers and the timers that run out once, in words."""
-    for screen in app.screen_stack:
-        if isinstance(screen, InspectorScreen):
-            for job in screen.jobs.running:
-                yield f"the job {job.group!r} runs"
+    for pump in app._registry:
+        jobs = getattr(pump, "jobs", None)
+        for job in jobs.running if isinstance(jobs, JobRunner) else ():
+            yield f"the job {job.group!r} runs"
     for worker in app.workers:
         if not _asks_a_person(worker):
             yield f"the worker {worker.name!r} runs"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Container, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from ctxview.files.reading import ReadError, read_bytes
 from ctxview.files.undo_copies import write_state_file
 from ctxview.files.user_folders import state_folder
 from ctxview.samples import ABOUT, STORIES
+from ctxview.tui.model.jobs import Job, JobControl
 
 if TYPE_CHECKING:
     from ctxview.formats import DiscoveredSource
@@ -166,3 +167,25 @@ def story_entries(paths: Sequence[Path]) -> list[StartEntry]:
 def _relative(path: Path, folder: Path) -> str:
     found = path.relative_to(folder) if path.is_relative_to(folder) else path
     return str(found) if found.name else folder.resolve().name
+
+
+class EntriesFound(Struct, frozen=True):
+    """The entries found nearby, a remark on the search, and those at home and the recent ones."""
+
+    nearby: Sequence[StartEntry]
+    remark: str
+    recent: Sequence[StartEntry]
+
+
+class FindEntries(Job, frozen=True, eq=False):
+    """Look for what can be opened in the working folder and in `home`; the samples are listed already."""
+
+    group: ClassVar[str] = "searching nearby"
+    home: Path | None
+    samples: Sequence[StartEntry]
+
+    def run(self, _: JobControl) -> EntriesFound:
+        nearby, remark = nearby_entries(Path())
+        at_home = home_entries(self.home) if self.home is not None else []
+        known = {path.absolute() for each in (*nearby, *self.samples, *at_home) for path in each.paths}
+        return EntriesFound(nearby, remark, [*at_home, *recent_entries(recent_paths(), known)])

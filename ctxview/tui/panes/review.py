@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
+from typing import ClassVar
 
 from textual import events
 
 from ctxview.analysis.revisions.overview import missing_sentences, summarise
 from ctxview.core.origin import Origin
+from ctxview.formats import Lens, Source
 from ctxview.tui.drawing.overview_parts import OverviewDrawing, change_lines
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.review import ReviewContext, draw_review
 from ctxview.tui.drawing.text import Line
+from ctxview.tui.job_runner import JobFinished, JobRunner
 from ctxview.tui.model.inspector import InspectorModel
+from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.review_desk import ReviewDesk, open_desk
 from ctxview.tui.model.view_state import ViewState
@@ -23,6 +26,19 @@ from ctxview.tui.widgets.pane import empty_page
 NOT_READY = "The review is being read."
 
 
+class OpenDesk(Job, frozen=True, eq=False):
+    """Open the review of a source; `before` is the desk whose choices stay."""
+
+    group: ClassVar[str] = "review"
+    foreground: ClassVar[bool] = True
+    source: Source
+    lens: Lens
+    before: ReviewDesk | None
+
+    def run(self, _: JobControl) -> ReviewDesk:
+        return open_desk(self.source, self.lens, self.before)
+
+
 class ReviewPane(FactsPane):
     pane = Pane.REVIEW
     has_cursor = False
@@ -30,7 +46,9 @@ class ReviewPane(FactsPane):
 
     def __init__(self, model: InspectorModel) -> None:
         super().__init__(model)
+        self.jobs = JobRunner(self.post_message)
         self.desk: ReviewDesk | None = None
+        self._opening: OpenDesk | None = None
         self._read: tuple[object, int] = (None, 0)
         """The reading for which the desk was opened, and how often its files were reread by then."""
         self._lines_of: tuple[int | None, ...] = ()
@@ -88,7 +106,7 @@ class ReviewPane(FactsPane):
         """Change the desk in a thread, since that reads and writes files; return what to say about it."""
         if self.desk is None:
             return NOT_READY
-        desk, notice = await asyncio.to_thread(change, self.desk)
+        desk, notice = await self.jobs.result_of(change, self.desk)
         self._show(desk)
         return notice
 
@@ -100,17 +118,20 @@ class ReviewPane(FactsPane):
         if source is None or self._is_present(view):
             return
         before = self.desk if self.desk is not None and self.desk.source.path == source.path else None
-        present = self._read = view.index.reading, self._model.live.rereads
+        self._read = view.index.reading, self._model.live.rereads
         self.desk = before
-        lens = view.key.lens()
+        self._opening = OpenDesk(source, view.key.lens(), before)
+        self.jobs.start(self._opening)
 
-        async def read() -> None:
-            desk = await asyncio.to_thread(open_desk, source, lens, before)
-            if self._read is present:
-                self._model.live.watch_reviewed(source.path, desk.files)
-                self._show(desk)
+    def on_job_finished(self, message: JobFinished) -> None:
+        message.stop()
+        job, desk = message.job, message.result
+        if isinstance(job, OpenDesk) and job is self._opening and isinstance(desk, ReviewDesk):
+            self._model.live.watch_reviewed(job.source.path, desk.files)
+            self._show(desk)
 
-        self.run_worker(read(), group="review", exclusive=True, exit_on_error=False)
+    def on_unmount(self) -> None:
+        self.jobs.close()
 
     def _is_present(self, view: ViewState) -> bool:
         """Whether the desk was opened for what is shown and on disk now."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cached_property, partial
 from importlib import import_module
 from inspect import isawaitable
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
@@ -18,6 +17,7 @@ from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line, show
 from ctxview.tui.input_order import OrderedInput, start_dialogue
+from ctxview.tui.job_runner import JobRunner
 from ctxview.tui.model.action_table import (
     ACTION_MODULES,
     ACTIONS,
@@ -27,6 +27,7 @@ from ctxview.tui.model.action_table import (
     STEPS,
     BracketKeys,
 )
+from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.panes import module_of
 from ctxview.tui.widgets.bars import KeyBar
@@ -34,7 +35,6 @@ from ctxview.tui.widgets.strips import content
 from ctxview.tui.widgets.virtual_lines import VirtualLines
 
 if TYPE_CHECKING:
-    from ctxview.tui.job_runner import UserPriority
     from ctxview.tui.model.command_line import Command
     from ctxview.tui.widgets.bars import InputLine
 
@@ -60,6 +60,14 @@ REFERENCES = "ctxview.tui.screens.references"
 
 class DismissOnce(Screen[Result]):
     """A screen that closes only once: with the toolkit a second Esc would also close the screen below."""
+
+    @cached_property
+    def jobs(self) -> JobRunner:
+        """Runs the jobs of the screen until it closes; each result comes as a `JobFinished`."""
+        return JobRunner(self.post_message)
+
+    def on_unmount(self) -> None:
+        self.jobs.close()
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
         return super().dismiss(result) if self.is_current else AwaitComplete()
@@ -235,17 +243,18 @@ def find_action(name: str) -> Callable[[Screen[Result]], object]:
     return action
 
 
-@cache
-def import_ahead(priority: UserPriority) -> None:
-    """Import all panes and actions in a thread, once, so that the first key does not wait for them."""
-    actions = [f"{PACKAGE}.{name}" for name in dict.fromkeys(ACTION_MODULES.values())]
-    names = [*actions, *map(module_of, Pane), REFERENCES]
-    # The review needs by far the most, and a key waits for the import that is under way.
-    names.sort(key=lambda name: name in (OWN_KEYS, module_of(Pane.REVIEW)))
+class ImportAhead(Job, frozen=True, eq=False):
+    """Import all panes and actions, so that the first key does not wait for them."""
 
-    def import_all() -> None:
+    group: ClassVar[str] = "import ahead"
+    endless: ClassVar[bool] = True
+
+    def run(self, control: JobControl) -> None:
+        actions = [f"{PACKAGE}.{name}" for name in dict.fromkeys(ACTION_MODULES.values())]
+        names = [*actions, *map(module_of, Pane), REFERENCES]
+        # The review needs by far the most, and a key waits for the import that is under way.
+        names.sort(key=lambda name: name in (OWN_KEYS, module_of(Pane.REVIEW)))
         for name in names:
-            priority.give_way_to_keys(lambda: False)
+            if control.cancelled:
+                return
             import_module(name)
-
-    Thread(target=import_all, name="import ahead", daemon=True).start()

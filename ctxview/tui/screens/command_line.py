@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.message import Message
 from textual.widgets import Input
-from textual.worker import get_current_worker
 
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, fit, join, pad, shorten, show, width, wrap
+from ctxview.tui.job_runner import JobFinished
 from ctxview.tui.model.command_line import (
     Command,
     CommandKind,
@@ -24,6 +23,7 @@ from ctxview.tui.model.command_line import (
     path_commands,
     path_typed,
 )
+from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.screens.dialogs import Dialog
 from ctxview.tui.widgets.strips import StaticLines
@@ -33,6 +33,24 @@ NOTHING = show(" No command matches.", "dim")
 PLACEHOLDER = "a command: next finding, round 9, goto 5000, theme light, open PATH"
 NAME = 44
 """The most cells of a name."""
+
+
+class PathsFound(Struct, frozen=True):
+    """The paths that the text after `open` may become."""
+
+    typed: str
+    found: list[Command]
+
+
+class FindPaths(Job, frozen=True, eq=False):
+    """Find the paths that begin as a person has typed them."""
+
+    group: ClassVar[str] = "finding paths"
+    foreground: ClassVar[bool] = True
+    typed: str
+
+    def run(self, _: JobControl) -> PathsFound:
+        return PathsFound(self.typed, path_commands(self.typed, Path()))
 
 
 class CommandScreen(Dialog[Command]):
@@ -58,14 +76,6 @@ class CommandScreen(Dialog[Command]):
         Binding("pagedown", "go_pages(1.0)", "page down", priority=True),
         Binding("pageup", "go_pages(-1.0)", "page up", priority=True),
     ]
-
-    class PathsFound(Message):
-        """The paths that the text after `open` may become."""
-
-        def __init__(self, typed: str, found: list[Command]) -> None:
-            super().__init__()
-            self.typed = typed
-            self.found = found
 
     def __init__(
         self,
@@ -96,10 +106,11 @@ class CommandScreen(Dialog[Command]):
         event.stop()
         self._find(event.value)
 
-    def on_command_screen_paths_found(self, message: PathsFound) -> None:
-        if message.typed == path_typed(self.query_one(Input).value):
-            self._path_shown = message.typed
-            self._show(message.found)
+    def on_job_finished(self, message: JobFinished) -> None:
+        found = message.result
+        if isinstance(found, PathsFound) and found.typed == path_typed(self.query_one(Input).value):
+            self._path_shown = found.typed
+            self._show(found.found)
 
     def on_virtual_lines_moved(self, event: VirtualLines.Moved) -> None:
         event.stop()
@@ -112,7 +123,7 @@ class CommandScreen(Dialog[Command]):
         """Run the command under the cursor; one that still needs a value is completed instead."""
         path = path_typed(self.query_one(Input).value)
         if path is not None and path != self._path_shown:  # Enter came before the answer of the thread
-            self._show(await asyncio.to_thread(path_commands, path, Path()))
+            self._show(await self.jobs.result_of(path_commands, path, Path()))
         chosen = self.chosen
         if chosen is None or (path is not None and not chosen.value):
             return
@@ -147,16 +158,11 @@ class CommandScreen(Dialog[Command]):
     def _find(self, typed: str) -> None:
         path = path_typed(typed)
         if path is not None:
-            self.run_worker(lambda: self._find_paths(path), thread=True, exclusive=True, name="paths")
+            self.jobs.start(FindPaths(path))
             return
         self._path_shown = None
         number = goto_command(typed)
         self._show([*([number] if number is not None else []), *matching(typed, self._commands)])
-
-    def _find_paths(self, path: str) -> None:
-        found = path_commands(path, Path())
-        if not get_current_worker().is_cancelled:
-            self.post_message(self.PathsFound(path, found))
 
     def _show(self, found: list[Command]) -> None:
         self._found = found

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
-from textual import on, work
+from msgspec import Struct
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Button
-from textual.worker import get_current_worker
 
 from ctxview.core.edits import Edit, EditRefused
 from ctxview.core.fields import Form
@@ -22,6 +21,8 @@ from ctxview.editing.form_input import edits_of_form, first_text
 from ctxview.tui.drawing.glyphs import SEVERITY
 from ctxview.tui.drawing.rows import finding_summary_line
 from ctxview.tui.drawing.text import Line, show
+from ctxview.tui.job_runner import JobFinished
+from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.screens.dialogs import ConfirmDialog, Dialog
 from ctxview.tui.widgets.form_fields import FieldRow, label_width, locked_line
 from ctxview.tui.widgets.strips import StaticLines, content
@@ -41,6 +42,30 @@ HELP = (
 )
 
 
+class EditsChecked(Struct, frozen=True):
+    """The findings that edits would add, or why they are refused."""
+
+    number: int
+    findings: Sequence[Finding] = ()
+    refusal: str = ""
+
+
+class CheckEdits(Job, frozen=True, eq=False):
+    """Check the edits of a form as it was at the key of a number."""
+
+    group: ClassVar[str] = "checking"
+    foreground: ClassVar[bool] = True
+    check: Check
+    number: int
+    edits: tuple[Edit, ...]
+
+    def run(self, _: JobControl) -> EditsChecked:
+        try:
+            return EditsChecked(self.number, tuple(self.check(self.edits)))
+        except EditRefused as error:
+            return EditsChecked(self.number, refusal=str(error))
+
+
 class FormScreen(Dialog[tuple[Edit, ...] | None]):
     """Return the edits, or None when cancelled."""
 
@@ -53,15 +78,6 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
         Binding("pagedown", "page(1)", "page down", show=False),
         Binding("pageup", "page(-1)", "page up", show=False),
     ]
-
-    class Checked(Message):
-        """The findings that an edit would add; `number` is the key press for which they were found."""
-
-        def __init__(self, number: int, findings: Sequence[Finding], refusal: str = "") -> None:
-            super().__init__()
-            self.number = number
-            self.findings = findings
-            self.refusal = refusal
 
     def __init__(
         self,
@@ -190,29 +206,17 @@ class FormScreen(Dialog[tuple[Edit, ...] | None]):
     # -- findings that the edit would add --------------------------------------------------------------
 
     def _start_check(self) -> None:
-        if self._can_apply:
-            self._check(self._key_number, self._edits)
-        else:
+        if not self._can_apply:
             self.query_one(".findings", StaticLines).update()
+        elif self._checker is not None:
+            self.jobs.start(CheckEdits(self._checker, self._key_number, self._edits))
 
-    @work(thread=True, exclusive=True, exit_on_error=False)
-    def _check(self, number: int, edits: tuple[Edit, ...]) -> None:
-        worker = get_current_worker()
-        if self._checker is None:
+    def on_job_finished(self, message: JobFinished) -> None:
+        found = message.result
+        if not isinstance(found, EditsChecked) or found.number != self._key_number:
             return
-        try:
-            message = self.Checked(number, tuple(self._checker(edits)))
-        except EditRefused as error:
-            message = self.Checked(number, (), str(error))
-        if not worker.is_cancelled:
-            self.post_message(message)
-
-    @on(Checked)
-    def _checked(self, event: Checked) -> None:
-        if event.number != self._key_number:
-            return
-        self._refused = bool(event.refusal)
-        self.query_one(".findings", StaticLines).update(*_would_add(event.findings, event.refusal))
+        self._refused = bool(found.refusal)
+        self.query_one(".findings", StaticLines).update(*_would_add(found.findings, found.refusal))
         self._update_status()
 
 

@@ -22,7 +22,7 @@ from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.search import pattern
-from ctxview.tui.screens.action_screen import import_ahead
+from ctxview.tui.screens.action_screen import ImportAhead
 from ctxview.tui.screens.inspector_page import InspectorPage
 from ctxview.tui.widgets.bars import hit_line
 from ctxview.tui.widgets.pane import PaneWidget
@@ -45,6 +45,7 @@ class InspectorScreen(InspectorPage):
         self._early: Queue[Message] | None = None
         """The messages of jobs that come before the first picture."""
         self._ended = ended
+        self._imports_ahead = False
         self._timers_by_name: dict[str, Timer] = {}
 
     async def on_mount(self) -> None:
@@ -75,9 +76,6 @@ class InspectorScreen(InspectorPage):
             self._early.put_nowait(message)
         else:
             self.post_message(message)
-
-    def on_unmount(self) -> None:
-        self.jobs.close()
 
     # -- messages to the model -------------------------------------------------------------------------------
 
@@ -208,7 +206,9 @@ class InspectorScreen(InspectorPage):
     def _painted(self) -> None:
         if self.view is not None or self.model.problem is not None:
             self.jobs.priority.painted()
-            import_ahead(self.jobs.priority)
+            if not self._imports_ahead:
+                self._imports_ahead = True
+                self.jobs.start(ImportAhead())
 
     def _sleep(self, timer: str) -> None:
         if (running := self._timers_by_name.pop(timer, None)) is not None:

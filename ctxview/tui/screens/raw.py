@@ -11,10 +11,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate, islice, pairwise
+from typing import ClassVar
 
-from textual.message import Message
+from msgspec import Struct
 from textual.widget import Widget
-from textual.worker import Worker, WorkerState
 
 from ctxview.analysis.wording import counted
 from ctxview.core.lazy import lazy_pattern
@@ -25,7 +25,9 @@ from ctxview.formats import Source
 from ctxview.formats.masked_bytes import MaskedBytes, showable_bytes
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show
+from ctxview.tui.job_runner import JobFinished
 from ctxview.tui.model.action_table import READ_ONLY_ACTIONS
+from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.search import pattern
 from ctxview.tui.screens.action_screen import ActionScreen, bindings
 from ctxview.tui.screens.inspector import InspectorScreen
@@ -170,6 +172,44 @@ def _widest(line: str) -> int:
     return 2 if _PERHAPS_WIDE.search(line) else 1
 
 
+class LoadedBytes(Struct, frozen=True):
+    """A file for the raw view, and a note about what is not shown."""
+
+    raw: RawText
+    note: str
+
+
+class LoadBytes(Job, frozen=True, eq=False):
+    """Load the bytes of a file with the span of `origin`, laid out for a width.
+
+    `instead` returns only the bytes of the origin, for a file that is too large.
+    """
+
+    group: ClassVar[str] = "reading"
+    foreground: ClassVar[bool] = True
+    load: Callable[[], MaskedBytes]
+    origin: Origin | None
+    instead: Callable[[], bytes] | None
+    width: int
+
+    def run(self, _: JobControl) -> LoadedBytes:
+        origin = self.origin
+        try:
+            masked = self.load()
+            span = None
+            if origin is not None and origin.start is not None and origin.end is not None:
+                span = masked.span(origin.start, origin.end)
+            raw, note = RawText(masked.data, span), _withheld(masked)
+        except ReadError as error:
+            if self.instead is None:
+                raise
+            data = self.instead()
+            line = origin.line if origin is not None and origin.line is not None else 1
+            raw, note = RawText(data, (0, len(data)), line), f"only this line is shown: {error.reason}"
+        raw.page(self.width)
+        return LoadedBytes(raw, note)
+
+
 class RawScreen(ActionScreen[None]):
     """The raw view of a file, opened at `origin`. `load` returns the masked bytes; it is called in a thread.
 
@@ -178,12 +218,6 @@ class RawScreen(ActionScreen[None]):
 
     BINDINGS = bindings(READ_ONLY_ACTIONS)  # type: ignore[assignment]  # the toolkit asks for a list of several kinds
     known = READ_ONLY_ACTIONS
-
-    class Loaded(Message):
-        def __init__(self, raw: RawText, note: str) -> None:
-            super().__init__()
-            self.raw = raw
-            self.note = note
 
     def __init__(
         self,
@@ -210,35 +244,17 @@ class RawScreen(ActionScreen[None]):
 
     def on_mount(self) -> None:
         self._lines.focus()
-        self.run_worker(self._read, name="reading", thread=True, exit_on_error=False)
+        self.jobs.start(LoadBytes(self._load, self._origin, self._instead, self.app.size.width - RAIL))
 
-    def _read(self) -> None:
-        origin = self._origin
-        try:
-            masked = self._load()
-            span = None
-            if origin is not None and origin.start is not None and origin.end is not None:
-                span = masked.span(origin.start, origin.end)
-            raw, note = RawText(masked.data, span), _withheld(masked)
-        except ReadError as error:
-            if self._instead is None:
-                raise
-            data = self._instead()
-            line = origin.line if origin is not None and origin.line is not None else 1
-            raw, note = RawText(data, (0, len(data)), line), f"only this line is shown: {error.reason}"
-        raw.page(self.app.size.width - RAIL)
-        self.post_message(self.Loaded(raw, note))
-
-    def on_raw_screen_loaded(self, message: Loaded) -> None:
-        raw = message.raw
-        self._head.show_facts(raw, message.note)
-        self._lines.show(raw, self._origin)
-        if self._needle:
-            self.search_for(self._needle)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        if event.state is WorkerState.ERROR:
-            self._lines.fail(str(event.worker.error))
+    def on_job_finished(self, message: JobFinished) -> None:
+        match message.result:
+            case LoadedBytes(raw, note):
+                self._head.show_facts(raw, note)
+                self._lines.show(raw, self._origin)
+                if self._needle:
+                    self.search_for(self._needle)
+            case Exception() as error:
+                self._lines.fail(str(error))
 
     def search_for(self, needle: str) -> Line:
         matches = pattern(needle)

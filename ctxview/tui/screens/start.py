@@ -9,25 +9,22 @@ from typing import ClassVar
 from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.message import Message
 from textual.screen import Screen
-from textual.worker import get_current_worker
 
 from ctxview.samples import sample_paths
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.start_list import columns_of, entry_lines, format_lines, heading
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, wrap
+from ctxview.tui.job_runner import JobFinished
 from ctxview.tui.model.action_table import ACTIONS_BY_ID
 from ctxview.tui.model.command_line import Command, CommandKind
 from ctxview.tui.model.reading_index import ItemId, ItemKind
 from ctxview.tui.model.start_entries import (
     FIRST_STEPS,
+    EntriesFound,
+    FindEntries,
     StartEntry,
-    home_entries,
-    nearby_entries,
-    recent_entries,
-    recent_paths,
     sample_entries,
 )
 from ctxview.tui.screens.action_screen import ActionScreen, StartDemo, bindings
@@ -59,15 +56,6 @@ class StartScreen(ActionScreen[None]):
     ]
     known = KNOWN
 
-    class EntriesFound(Message):
-        """The entries found nearby, a remark on the search, and those at home and the recent ones."""
-
-        def __init__(self, nearby: list[StartEntry], remark: str, recent: list[StartEntry]) -> None:
-            super().__init__()
-            self.nearby = nearby
-            self.remark = remark
-            self.recent = recent
-
     def __init__(self, open_paths: Callable[[Sequence[Path]], object], home: Path | None = None) -> None:
         """`home`: where sources of programs are looked for, or None."""
         super().__init__()
@@ -86,7 +74,7 @@ class StartScreen(ActionScreen[None]):
         self.chooser.reset()
         self.chooser.move_end(last=False)
         self.chooser.focus()
-        self.run_worker(self._search, thread=True, name="searching nearby")
+        self.jobs.start(FindEntries(self._home, self._samples))
 
     @property
     def own_actions(self) -> Mapping[str, Callable[[], object]]:
@@ -109,9 +97,14 @@ class StartScreen(ActionScreen[None]):
             if len(each.paths) == 1
         ]
 
-    def on_start_screen_entries_found(self, message: EntriesFound) -> None:
+    def on_job_finished(self, message: JobFinished) -> None:
+        found = message.result
+        if isinstance(found, Exception):
+            self.say(str(found), severity="error", title=f"{message.job.group} failed")
+        if not isinstance(found, EntriesFound):
+            return
         was_first = self.chooser.item == _item(self.entries[0])
-        self._found, self._remark = [*message.nearby, *message.recent], message.remark
+        self._found, self._remark = [*found.nearby, *found.recent], found.remark
         self.chooser.reset()
         if was_first:
             self.chooser.move_end(last=False)
@@ -140,14 +133,6 @@ class StartScreen(ActionScreen[None]):
         inspector = self._open_paths(self._samples[1].paths)
         if isinstance(inspector, InspectorScreen):
             self.app.call_after_refresh(self.app.push_screen, TourScreen(inspector))
-
-    def _search(self) -> None:
-        nearby, remark = nearby_entries(Path())
-        at_home = home_entries(self._home) if self._home is not None else []
-        known = {path.absolute() for each in (*nearby, *self._samples, *at_home) for path in each.paths}
-        recent = recent_entries(recent_paths(), known)
-        if not get_current_worker().is_cancelled:
-            self.post_message(self.EntriesFound(nearby, remark, [*at_home, *recent]))
 
     def _rows(self, cells: int) -> list[_Row]:
         about = [line for text in ABOUT_CONTEXTS for line in wrap(show(text, "dim"), cells)]
