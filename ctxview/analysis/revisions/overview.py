@@ -297,7 +297,8 @@ def missing_sentences(state: ContextState) -> Iterator[str]:
         waiting = actions.intersection(name for each in own for name in each.blocks)
         blocks = f" {'blocks' if len(own) == 1 else 'block'} {counted(len(waiting), 'action')}"
         name = f"{_together(own)}{blocks if waiting else ''}"
-        about = excerpt(gap.question, 120) if len(own) == 1 and gap.question != gap.id else ""
+        says_more = not _kind(gap) and gap.question not in gap.id
+        about = excerpt(gap.question, 120) if len(own) == 1 and says_more else ""
         why = excerpt(gap.why, 120)
         yield f"{name}: {about or why}{f' ({why})' if about and not waiting else ''}"
     if not actions:
@@ -306,8 +307,13 @@ def missing_sentences(state: ContextState) -> Iterator[str]:
 
 def _together(gaps: Sequence[Gap]) -> str:
     """`3 recalled texts` when all gaps ask the same, else their names."""
-    article, _, thing = gaps[0].question.partition(" ")
-    alike = len(gaps) > 1 and all(gap.question == gaps[0].question for gap in gaps)
-    if alike and article == "a" and " of " not in thing:
-        return counted(len(gaps), excerpt(thing))
+    kind = _kind(gaps[0])
+    if len(gaps) > 1 and kind and all(gap.question == gaps[0].question for gap in gaps):
+        return counted(len(gaps), kind)
     return listed([gap.id for gap in gaps], 2)
+
+
+def _kind(gap: Gap) -> str:
+    """`file` of a gap that asks for "a file"; empty for a gap that asks for one thing."""
+    article, _, thing = gap.question.partition(" ")
+    return excerpt(thing) if article == "a" and " of " not in thing else ""

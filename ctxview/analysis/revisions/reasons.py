@@ -28,6 +28,11 @@ def group_text(reason: Reason | None) -> str:
     return excerpt(reason.group, 80) if reason is not None else "no reason is recorded"
 
 
+def _in_order(name: str) -> str:
+    """A key that sorts `a2` before `a10`."""
+    return re.sub(r"\d+", lambda found: found[0].zfill(12), name)
+
+
 def is_shown_in_part(block: Block) -> bool:
     """Whether the model is shown only a part of the block, or only a reference to it."""
     return block.visible is True and bool(block.state) and _is_part(block.state or "")
@@ -48,5 +53,5 @@ def reason_groups(blocks: Iterable[Block]) -> tuple[ReasonGroup, ...]:
     groups: dict[str, list[str]] = {}
     for reason, ids in alike.values():
         groups.setdefault(group_text(reason), []).extend(ids)
-    found = (ReasonGroup(reason, tuple(sorted(ids))) for reason, ids in groups.items())
+    found = (ReasonGroup(reason, tuple(sorted(ids, key=_in_order))) for reason, ids in groups.items())
     return tuple(sorted(found, key=lambda each: -len(each.ids)))

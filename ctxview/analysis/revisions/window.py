@@ -145,7 +145,7 @@ def window_source(budget: Budget | None) -> str:
 
 def limit_source(budget: Budget) -> str:
     """`limit assumed by atom-0.17`; empty when the file states the limit."""
-    return f"limit {excerpt(budget.limit_from)}" if budget.limit_from is not None else ""
+    return f"limit {excerpt(budget.limit_from, 80)}" if budget.limit_from is not None else ""
 
 
 def stage_of(budget: Budget | None) -> str | None:

@@ -53,8 +53,13 @@ def segment_styles(
         own: SegmentStyle("segment.here", "s"),
     }
     taken = {"n"}
-    others = 0
-    for name in dict.fromkeys(names):
+    names = dict.fromkeys(names)
+    shown = {tiers[name] for name in names if name in tiers}
+    ramp = [style for at in range(EIGHTHS) if (style := f"tiers.{at}") not in shown] or ["tiers.0"]
+    free = sorted(ramp, key={*tiers.values()}.__contains__)
+    rest = sorted(name for name in names if name not in tiers and name not in SEGMENT_STYLES)
+    others = {name: free[at % len(free)] for at, name in enumerate(rest)}
+    for name in names:
         if name in styles:
             continue
         letter = "x"
@@ -62,11 +67,7 @@ def segment_styles(
             own_letters = filter(ascii_lowercase.__contains__, name.casefold())
             letter = next(each for each in (*own_letters, *ascii_lowercase) if each not in taken)
             taken.add(letter)
-        style = tiers.get(name) or SEGMENT_STYLES.get(name)
-        if style is None:
-            # The first half of the ramp is like the colours of the tiers.
-            style = f"parts.{(others + 4) % 8}"
-            others += 1
+        style = tiers.get(name) or SEGMENT_STYLES.get(name) or others[name]
         styles[name] = SegmentStyle(style, letter)
     return styles
 
@@ -135,10 +136,10 @@ def _cell(ends: Sequence[_End], low: int, styles: Mapping[str, SegmentStyle]) ->
     if len(inside) == 1 or filled < EIGHTHS:
         largest = max(inside)[1]
         return Span(LEVELS[filled - 1], styles[largest].style)
-    # Two colours fit into a cell: the largest segment and its neighbour.
-    (share, lower), (_, upper) = inside[0], inside[-1]
-    if len(inside) > 2:
-        share = sum(each for each, _ in inside[: len(inside) // 2])
+    # Two colours fit into a cell: those of the two largest segments.
+    largest_two = sorted(range(len(inside)), key=lambda at: -inside[at][0])[:2]
+    (share, lower), (rest, upper) = (inside[at] for at in sorted(largest_two))
+    share = min(EIGHTHS - 1, max(1, round(EIGHTHS * share / (share + rest))))
     return Span(LEVELS[share - 1], f"{styles[lower].style} on:{styles[upper].style}")
 
 
@@ -150,17 +151,28 @@ def _letter_cell(ends: Sequence[_End], low: int, styles: Mapping[str, SegmentSty
     return Span(styles[name].letter, styles[name].style) if name is not None else None
 
 
-def window_bar(budget: Budget, cells: int, *, letters: bool = False) -> Line:
-    """What is elsewhere, what is here, what is free, the limit, what is beyond it, and the reserve."""
+def window_bar(
+    budget: Budget, cells: int, styles: Mapping[str, SegmentStyle], *, letters: bool = False
+) -> Line:
+    """What is elsewhere, what is here, what is free, the limit, what is beyond it, and the reserve.
+
+    When nothing is elsewhere, and the limit is kept, what is here is drawn in its segments.
+    """
     if not budget.limit or budget.used is None or cells < 4:
         return ()
     elsewhere = sum(each.used for each in budget.segments if each.name == ELSEWHERE)
     here = budget.used - elsewhere
     line = budget.line or budget.limit
     over = max(0, budget.used - line)
+    parts: list[tuple[int, str, str]] = []
+    if not elsewhere and not over and sum(each.used for each in budget.segments) <= here:
+        for each in sorted(budget.segments, key=lambda segment: -segment.used):
+            found = styles[each.name]
+            parts.append((each.used, found.letter if letters else "█", found.style))
     before = [
         (elsewhere, "n" if letters else "▒", "segment.elsewhere"),
-        (here - over, "s" if letters else "█", "segment.here"),
+        *parts,
+        (here - over - sum(amount for amount, _, _ in parts), "s" if letters else "█", "segment.here"),
         (budget.free, "." if letters else FREE, "faint"),
     ]
     after = [(over, "s" if letters else "█", "budget.over")]
@@ -169,18 +181,18 @@ def window_bar(budget: Budget, cells: int, *, letters: bool = False) -> Line:
     whole = sum(max(0, amount) for amount, _, _ in (*before, *after))
     spans: list[Span] = []
     done = at = 0
-    for parts in (before, after):
-        for amount, sign, style in parts:
+    for group in (before, after):
+        for amount, sign, style in group:
             done += max(0, amount)
             place = done * (cells - 1)
-            end = -(-place // whole) if parts is before else round(place / whole)
+            end = -(-place // whole) if group is before else round(place / whole)
             if style == "faint":
                 # Free room is rounded down, so that a full window looks full.
                 end = min(end, at + amount * (cells - 1) // whole)
             if amount > 0 and end > at:
                 spans.append(Span(sign * (end - at), style))
                 at = end
-        if parts is before:
+        if group is before:
             spans.append(Span("|" if letters else "┃", "limit"))
     return tuple(merge(spans))
 

@@ -38,6 +38,8 @@ SECTIONS = {
 FREE = 11
 """Rows from this `spare` on take only the room that no other row needs."""
 LEAST_CHART = 6
+MOST_READ, LEAST_BELOW = 28, 12
+"""Rows for what the model reads, and those that are kept for the skyline below it."""
 MOST_PAIRS = 3
 
 
@@ -210,8 +212,9 @@ def _three_columns(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line
     ):
         right += _titled(drawing, title, [line for line in lines if line], side, key)
     top = _window_box(drawing, cells)
-    height = min(max(len(right), len(left) + 2), rows - len(top) - 12)
-    reads = parts.model_reads(drawing, middle - INSIDE, height - 2)
+    shown = drawing.overview.blocks.shown
+    height = min(max(len(right), len(left) + 2, min(shown + 2, MOST_READ)), rows - len(top) - LEAST_BELOW)
+    reads = _model_reads(drawing, middle - INSIDE, height - 2)
     reading = show("What the model reads, in order", "title")
     whole = join(show("X", "key"), show("whole text", "dim"), gap=" ")
     body = side_by_side(
@@ -288,7 +291,7 @@ def _todo_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
 
 def _missing_lines(drawing: OverviewDrawing, room: int) -> list[Line]:
     first, *rest = drawing.overview.missing or (parts.MISSING_NOTHING,)
-    lines = [*wrap_to(show(first, "strong"), room, 2)]
+    lines = [*wrap_to(show(first, "strong"), room, 3)]
     lines += [line for text in rest[:3] for line in wrap_to(show(text), room, 2)]
     if len(rest) > 3:
         lines.append(show(f"{len(rest) - 3} more", "dim"))
@@ -316,3 +319,20 @@ def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     tiers = tier_styles(drawing.state.tiers)
     skyline = SkylineDrawing(known, place, tiers, drawing.own, drawing.letters)
     return _titled(drawing, "Skyline", small_chart(skyline, cells - INSIDE, rows - 2), cells, "T", rows)
+
+
+def _model_reads(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
+    """The first line of every shown block, in the order in which the model reads them."""
+    styles = tier_styles(drawing.state.tiers)
+    shown = [block for block in drawing.state.blocks() if block.visible is True]
+    shown.sort(key=lambda block: (block.rank is None, block.rank or 0))
+    lines: list[Line] = []
+    tier = None
+    for block in shown[:rows]:
+        sign = block.tier[:1] if block.tier != tier else "│"
+        tier = block.tier
+        text = " ".join(block.text[:400].split())
+        lines.append(fit(join(show(f"{sign} ", styles.get(block.tier, "")), show(text)), cells))
+    if len(shown) > rows and lines:
+        lines[-1] = show(f"  {len(shown) - rows + 1:,} more", "dim")
+    return lines

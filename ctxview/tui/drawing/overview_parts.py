@@ -13,7 +13,6 @@ from ctxview.analysis.revisions.window import (
     ELSEWHERE,
     Growth,
     counter_of,
-    limit_source,
     pressure_of,
     segments_here,
     unit_of,
@@ -21,6 +20,7 @@ from ctxview.analysis.revisions.window import (
     window_sentence,
     window_source,
 )
+from ctxview.core.figures import figure_text
 from ctxview.core.state import ContextState
 from ctxview.tui.drawing.boxes import ends, filled
 from ctxview.tui.drawing.columns import (
@@ -37,6 +37,8 @@ from ctxview.tui.drawing.text import Line, Span, fit, join, pad, plain, show, wi
 MOST_REASONS = 5
 LEAST_ENTRY = 4
 """Cells that an entry of the segments needs at least."""
+MOST_LISTED, MANY_ROWS = 8, 4
+"""Hidden blocks of one reason that have a row each, and the rows for the names of more."""
 MOST_DOTS = 20
 """Blocks of a tier that are drawn as one dot each; more are a bar."""
 PRESSURE_STYLES = {"over": "severity.error", "full": "severity.error", "high": "severity.warning"}
@@ -62,6 +64,11 @@ class OverviewDrawing(Struct, frozen=True, dict=True):
         return segment_styles(names, tier_styles(self.state.tiers))
 
     @property
+    def is_broken(self) -> bool:
+        """Whether the revision has an event that says that it cannot be read."""
+        return any(event.kind == "broken" for event in self.known.events_of(self.overview.number))
+
+    @property
     def windows(self) -> tuple[KnownRevisions, int]:
         return self.log or (self.known, self.overview.number)
 
@@ -72,6 +79,8 @@ class OverviewDrawing(Struct, frozen=True, dict=True):
 
 def headline(drawing: OverviewDrawing, cells: int) -> Line:
     window = drawing.overview.window
+    if drawing.is_broken:
+        return show("✖ This revision cannot be read", "severity.error bold")
     style = PRESSURE_STYLES.get(pressure_of(window.budget), "strong")
     of = f"Window of {window.of}. " if window.of is not None else ""
     sentence = window_sentence(window.budget)
@@ -113,7 +122,7 @@ def source_line(drawing: OverviewDrawing, cells: int) -> Line:
     source = window_source(budget).removeprefix(", ").removeprefix("; ")
     if budget is None or not source or source in plain(headline(drawing, cells)):
         return ()
-    return show(source, "warn" if limit_source(budget) else "dim")
+    return show(source, "dim")
 
 
 def split_line(drawing: OverviewDrawing) -> Line:
@@ -150,7 +159,7 @@ def enlarged_bar(drawing: OverviewDrawing, cells: int) -> Line:
 
 def bar(drawing: OverviewDrawing, cells: int) -> Line:
     budget = drawing.overview.window.budget
-    return window_bar(budget, cells, letters=drawing.letters) if budget is not None else ()
+    return window_bar(budget, cells, drawing.styles, letters=drawing.letters) if budget is not None else ()
 
 
 def stage_line(drawing: OverviewDrawing) -> Line:
@@ -250,15 +259,25 @@ def tier_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
 
 
 def hidden_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
-    """Every hidden block under its reason, with since when."""
+    """Every hidden block under its reason, with its figure and since when; of many, the names together."""
     known, number = drawing.known, drawing.overview.number
-    tiers = {block.id: block.tier for block in drawing.state.blocks() if block.visible is False}
+    state = drawing.state.kept if drawing.overview.reply is not None else drawing.state
+    hidden = {block.id: block for block in state.blocks() if block.visible is False}
     for group in drawing.overview.blocks.reasons:
         yield join((Span("○ ", "hidden"),), show(f"{len(group.ids)} "), show(group.reason, "bold"))
+        if len(group.ids) > MOST_LISTED:
+            names = show(" ".join(group.ids[: cells * MANY_ROWS]), "hidden")
+            yield from (join((Span("    "),), line) for line in wrap_to(names, cells - 4, MANY_ROWS))
+            continue
         for name in group.ids:
-            since = hidden_since(known, number, (tiers.get(name, ""), name))
+            block = hidden[name]
+            since = hidden_since(known, number, (block.tier, name))
             text = "new" if since == number else f"since {known.names[since].name}"
-            yield fit(join(pad(show(f"    {name}"), min(30, cells // 2)), show(text, "dim"), gap=" "), cells)
+            if (reason := block.reason) is not None and reason.value is not None and not reason.summary:
+                text = f"{figure_text(reason.value)}, {text}"
+            head, column = show(f"    {name}"), min(30, cells // 2)
+            head = pad(head, column) if width(head) < column else head
+            yield fit(join(head, show(text, "dim"), gap=" "), cells)
 
 
 def worst_line(drawing: OverviewDrawing) -> Line:
@@ -306,7 +325,7 @@ def written_again_line(drawing: OverviewDrawing) -> Line:
 def changed_line(drawing: OverviewDrawing) -> Line:
     """`+ 4  ~ 4  − 6 blocks since round 8; 2 now hidden, 1 now shown`."""
     changes = drawing.overview.changes
-    if changes is None:
+    if changes is None or drawing.is_broken:
         return show(_no_changes(drawing), "dim")
     counts = changes.counts
     if not counts.text:
@@ -330,6 +349,8 @@ def changed_line(drawing: OverviewDrawing) -> Line:
 
 
 def _no_changes(drawing: OverviewDrawing) -> str:
+    if drawing.is_broken:
+        return "Nothing can be compared"
     if drawing.known.names[drawing.overview.number].previous is None:
         return "Nothing to compare yet"
     known = drawing.known
@@ -339,7 +360,7 @@ def _no_changes(drawing: OverviewDrawing) -> str:
 def change_lines(drawing: OverviewDrawing, cells: int) -> list[Line]:
     """Added, changed and removed blocks by name, one line each."""
     changes = drawing.overview.changes
-    if changes is None:
+    if changes is None or drawing.is_broken:
         return [show(_no_changes(drawing), "dim")]
     if not changes.counts.text:
         return [show("No block changed", "dim")]
@@ -365,20 +386,3 @@ def _hidden_before(changes: ChangeSummary) -> str:
         return ""
     every = changes.hidden_before == len(changes.removed)
     return "all hidden before" if every else f"{changes.hidden_before} hidden before"
-
-
-def model_reads(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
-    """The first line of every shown block, in the order in which the model reads them."""
-    styles = tier_styles(drawing.state.tiers)
-    shown = [block for block in drawing.state.blocks() if block.visible is True]
-    shown.sort(key=lambda block: (block.rank is None, block.rank or 0))
-    lines: list[Line] = []
-    tier = None
-    for block in shown[:rows]:
-        sign = block.tier[:1] if block.tier != tier else "│"
-        tier = block.tier
-        text = " ".join(block.text[:400].split())
-        lines.append(fit(join(show(f"{sign} ", styles.get(block.tier, "")), show(text)), cells))
-    if len(shown) > rows and lines:
-        lines[-1] = show(f"  {len(shown) - rows + 1:,} more", "dim")
-    return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ctxview.analysis.wording import listed
 from ctxview.core.findings import Severity
@@ -115,12 +116,21 @@ def _progress(review: Review) -> Line:
 def _point_lines(
     desk: ReviewDesk, review: Review, cells: int, rows: int
 ) -> tuple[list[Line], list[int | None]]:
-    """The points around the chosen one, each on a line; the chosen one has its detail below it."""
+    """The points around the chosen one, each on a line with as much detail as there are rows.
+
+    The detail of the chosen one comes first.
+    """
     points = desk.points
     if not points:
         return [show(" Nothing has to be decided: no errors, no gaps, nothing masked.", "ok")], [None]
     chosen = _detail_lines(points[desk.chosen], review, cells)
     chosen = chosen[: max(0, min(MOST_DETAIL, rows - 2))]
+    details = {desk.chosen: chosen}
+    free = rows - len(points) - len(chosen)
+    for at, point in enumerate(points[:rows] if free > 0 else ()):
+        if at != desk.chosen:
+            details[at] = _detail_lines(point, review, cells, chosen=False)[: min(MOST_DETAIL, free)]
+            free -= len(details[at])
     room = max(1, rows - len(chosen))
     first = max(0, min(desk.chosen - room // 2, len(points) - room))
     lines: list[Line] = []
@@ -133,9 +143,8 @@ def _point_lines(
             break
         lines.append(_point_line(points[at], review, cells, chosen=at == desk.chosen))
         places.append(at)
-        if at == desk.chosen:
-            lines += chosen
-            places += [at] * len(chosen)
+        lines += details.get(at, ())
+        places += [at] * len(details.get(at, ()))
     return lines, places
 
 
@@ -155,9 +164,9 @@ def _status_style(point: Point, review: Review) -> str:
     return "severity.error" if point.leak else "severity.warning" if point.blocks else "dim"
 
 
-def _detail_lines(point: Point, review: Review, cells: int) -> list[Line]:
+def _detail_lines(point: Point, review: Review, cells: int, *, chosen: bool = True) -> list[Line]:
     """The decision, the whole title when it was cut, and what is known about the point."""
-    bar = (Span("▌", "accent"),)
+    bar = (Span("▌" if chosen else " ", "accent"),)
     decision = review.decisions.get(point.id)
     decided = f"{decision.words} ({decision.by}, {decision.at[:10]})" if decision is not None else ""
     rule = f"{point.rule} " if point.rule else ""
@@ -183,7 +192,7 @@ def _share_lines(desk: ReviewDesk, cells: int) -> list[Line]:
 
 def _share_line(share: TargetShare, name: int, cells: int, *, chosen: bool) -> Line:
     """The items that a target was given, or may see when it was given none."""
-    bar = (Span("▌ " if chosen else "  ", "accent"),)
+    bar = (Span("▌ " if chosen else "  ", "dim"),)
     figures = f" {len(share.items):>5,} {share.tokens:>6,} {share.masked:>6,}  "
     target = pad(show(share.target, "bold" if chosen else ""), name)
     seen = show("none" if share.given else "not given yet", "dim")
@@ -208,7 +217,10 @@ def _preview_lines(desk: ReviewDesk, cells: int, rows: int) -> list[Line]:
     signs = tier_signs(xray)
     lines: list[Line] = []
     for row in xray.rows:
-        lines += row_lines(row, signs, cells, whole=False)
+        if row.is_first and row.block is not None:
+            tokens = sum(xray.block_tokens(row.block, row.tier))
+            lines.append(join(show(row.block, signs[row.tier].style), show(f" {tokens:,}", "dim")))
+        lines += row_lines(replace(row, is_first=False), signs, cells, whole=False)
         if len(lines) >= rows:
             break
     hidden = len(xray.rows) - len(lines)

@@ -19,8 +19,10 @@ from ctxview.tui.drawing.text import Line, Span, fit, join, pad, shorten, show, 
 COUNT, FIGURE, TIME = 4, 8, 8
 LEAST_BAR, WIDEST_BAR = 8, 14
 LEAST_EVENT = 10
-SELECTED = 9
-"""The height of the box about the revision at the cursor."""
+SELECTED, TALLEST = 9, 20
+"""The least and the greatest height of the box about the revision at the cursor."""
+MOST_OTHERS = 3
+"""Lines of that box beside the findings: what was added, what was removed, what comes back."""
 ROOMY = 100
 """The width from which on the bar of a window is longer."""
 PRESSURE = {"over": "severity.error", "full": "severity.warning", "high": "severity.warning"}
@@ -70,7 +72,7 @@ def log_header(
         pad(show("▲", "severity.warning"), COUNT, right=True),
         show("  event" if columns.event else "", "dim"),
     )
-    return [answer, fit(head, cells)]
+    return [answer, fit(head, cells - 2)]
 
 
 def _window_head(known: KnownRevisions, series: SeriesKey | None, cells: int) -> str:
@@ -95,7 +97,8 @@ def log_line(row: LogRow, columns: LogColumns, cells: int, *, marked: bool = Fal
     )
     return fit(
         join(
-            pad(show(f"{'*' if marked else ' '}{indent[1:]}{name}", _name_style(row)), columns.name + 2),
+            (Span("▌" if marked else " ", "accent"),),
+            pad(show(f"{indent[1:]}{name}", _name_style(row)), columns.name + 1),
             pad(show(_clock(row.time), "dim"), columns.time),
             _count(added, "changed.added", COUNT),
             _count(changed, "changed.changed", columns.changed),
@@ -110,12 +113,29 @@ def log_line(row: LogRow, columns: LogColumns, cells: int, *, marked: bool = Fal
     )
 
 
-def selected_box(known: KnownRevisions, number: int, cells: int) -> list[Line]:
-    """What is known of the revision at the cursor, in a box that is as high for each."""
-    lines = log_details(known, number, cells - INSIDE, SELECTED - 2)
+def selected_box(known: KnownRevisions, number: int, cells: int, free: int = 0) -> list[Line]:
+    """What is known of the revision at the cursor, in a box that is as high for each.
+
+    `free` are the rows that the list does not need.
+    """
+    most = max((len(facts.findings) for facts in known.in_order), default=0) + MOST_OTHERS
+    height = min(max(SELECTED, min(free, most + 2)), TALLEST)
+    lines = log_details(known, number, cells - INSIDE, height - 2)
     name = known.names[number].name
     keys = join(show("Enter", "key"), show("go there  "), show("d", "key"), show("diff"), gap=" ")
-    return box(show(f"Selected: {name}", "title"), lines, cells, end=keys, height=SELECTED)
+    return box(show(f"Selected: {name}", "title"), lines, cells, end=keys, height=height)
+
+
+def selected_line(known: KnownRevisions, number: int, cells: int) -> Line:
+    """The worst finding of the revision at the cursor, and how many more it has, on one line."""
+    facts = known.facts.get(number)
+    if facts is None or not facts.findings:
+        text = "reading…" if facts is None else f"nothing was found in {known.names[number].name}"
+        return fit(show(f" {text}", "dim"), cells)
+    finding, *more = facts.findings
+    mark = show(f" {SEVERITY[finding.severity]} {finding.rule} ", f"severity.{finding.severity}")
+    rest = show(f"{len(more)} more " if more else "", "dim")
+    return ends(join(mark, show(finding.message)), rest, cells)
 
 
 def log_details(known: KnownRevisions, number: int, cells: int, rows: int = 8) -> list[Line]:
@@ -179,5 +199,7 @@ def _event(row: LogRow, cells: int) -> Line:
     words = show(f"  {sign} {row.event.text}", style)
     if width(words) <= cells:
         return words
-    count = f"−{len(row.event.blocks)}" if row.event.blocks else row.event.text.split()[0]
-    return fit(show(f"  {sign} {count}", style), cells)
+    # A name is never cut.
+    word = "shown" if row.event.kind == "shown" else row.event.text.split()[0]
+    short = show(f"  {sign} {f'−{len(row.event.blocks)}' if row.event.blocks else word}", style)
+    return short if width(short) <= cells else show(f"  {sign}", style)

@@ -100,7 +100,7 @@ def draw_skyline(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
 def column_at(drawing: SkylineDrawing, cells: int, rows: int) -> tuple[Skyline, int | None]:
     """The skyline that `draw_skyline` draws for a size, and the place of the cursor in it."""
     inside = cells - INSIDE if _is_boxed(cells, rows) else cells
-    skyline = drawing.build(_room(inside))
+    skyline = drawing.build(inside - AXIS)
     return skyline, drawing.place(skyline)
 
 
@@ -154,9 +154,7 @@ def small_chart(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
         enlarged = [_legend(chart, cells - 12 - AXIS), *_enlarged(chart, rows // 3)]
     lines = _window_chart(chart, rows - 1 - len(enlarged))
     notes = [show("limit", "limit") if chart.skyline.limit else ()]
-    if any(name == ELSEWHERE for each in chart.skyline.columns for name, _ in each.parts):
-        notes.append(legend_entry(ELSEWHERE, "not here", chart.styles, letters=chart.letters))
-    notes.append(legend_entry(HERE, "here", chart.styles, letters=chart.letters))
+    notes += _window_legend(chart, "not here", "here")[: max(0, rows - 3)]
     body = [*lines, _labels(drawing, chart), *enlarged]
     return side_by_side((body, cells - 12), ([(), *notes], 12))
 
@@ -180,32 +178,34 @@ def _boxed(drawing: SkylineDrawing, cells: int, rows: int) -> list[Line]:
     free = rows - len(details) - 2 - 3 - 2
     has_parts = bool(chart.skyline.names)
     upper = free * 10 // 19 if has_parts else free + 2
-    has_elsewhere = any(name == ELSEWHERE for each in chart.skyline.columns for name, _ in each.parts)
-    pair = [(ELSEWHERE, ELSEWHERE)] if has_elsewhere else []
-    window_legend = join(
-        *(
-            legend_entry(name, text, chart.styles, letters=chart.letters)
-            for name, text in [*pair, (HERE, drawing.own)]
-        ),
-        gap="  ",
-    )
     body = [*_window_chart(chart, upper + 1), _labels(drawing, chart), _events(chart, "event")]
-    lines = box(_headline(drawing, chart), body, cells, end=window_legend)
+    headline = _headline(drawing, chart)
+    window_legend = filled(_window_legend(chart, ELSEWHERE, drawing.own), cells - width(headline) - 10, "  ")
+    lines = box(headline, body, cells, end=join(*window_legend[:1]))
     if has_parts:
-        entries = [
-            legend_entry(name, name, chart.styles, letters=chart.letters) for name in chart.skyline.names
-        ]
         fullest = max(chart.skyline.columns, key=lambda each: each.here)
         name = drawing.known.names[fullest.number].name
         title = f"{drawing.own.capitalize()}, enlarged: largest {fullest.here:,} in {name}"
-        legend = filled(entries, cells - len(title) - 10, " ")[:1]
+        legend = filled(_segments_legend(chart), cells - len(title) - 10, " ")[:1]
         lines += box(show(title, "title"), _enlarged(chart, free - upper), cells, end=join(*legend))
     return [*lines, *details]
 
 
 def _legend(chart: _Chart, cells: int) -> Line:
-    entries = [legend_entry(name, name, chart.styles, letters=chart.letters) for name in chart.skyline.names]
-    return join((Span(" " * AXIS),), *filled([show("enlarged:", "dim"), *entries], cells, " ")[:1])
+    entries = [show("enlarged:", "dim"), *_segments_legend(chart)]
+    return join((Span(" " * AXIS),), *filled(entries, cells, " ")[:1])
+
+
+def _segments_legend(chart: _Chart) -> list[Line]:
+    return [legend_entry(name, name, chart.styles, letters=chart.letters) for name in chart.skyline.names]
+
+
+def _window_legend(chart: _Chart, elsewhere: str, here: str) -> list[Line]:
+    """What is elsewhere and what is here; where all is here, the segments."""
+    if not _has_elsewhere(chart.skyline):
+        return _segments_legend(chart)
+    pairs = ((ELSEWHERE, elsewhere), (HERE, here))
+    return [legend_entry(name, text, chart.styles, letters=chart.letters) for name, text in pairs]
 
 
 def _headline(drawing: SkylineDrawing, chart: _Chart) -> Line:
@@ -215,17 +215,13 @@ def _headline(drawing: SkylineDrawing, chart: _Chart) -> Line:
 
 
 def _chart(drawing: SkylineDrawing, cells: int) -> _Chart:
-    room = _room(cells)
+    room = cells - AXIS
     skyline = drawing.build(room)
     per = min(WIDEST_COLUMN, max(1, room // max(1, len(skyline.columns))))
     gap = 1 if per > 1 else 0
     styles = segment_styles(skyline.names, drawing.tiers, drawing.own)
     at = drawing.place(skyline)
     return _Chart(skyline, per - gap, gap, styles, drawing.letters, at, room)
-
-
-def _room(cells: int) -> int:
-    return cells - AXIS
 
 
 def _place(skyline: Skyline, number: int) -> int | None:
@@ -245,7 +241,8 @@ def _window_chart(chart: _Chart, rows: int) -> list[Line]:
     limit = skyline.limit or 0
     over = most > limit > 0
     scale = max(most, limit)
-    stacks = [Stack(_window_parts(each), chart.cells) for each in skyline.columns]
+    split = _has_elsewhere(skyline)
+    stacks = [Stack(_window_parts(each, split=split), chart.cells) for each in skyline.columns]
     body = draw_columns(
         stacks,
         scale,
@@ -262,11 +259,19 @@ def _window_chart(chart: _Chart, rows: int) -> list[Line]:
     return [join(_axis(labels.get(row, "")), line) for row, line in enumerate([top, *body])]
 
 
-def _window_parts(column: SkylineColumn) -> tuple[tuple[str, int], ...]:
+def _window_parts(column: SkylineColumn, *, split: bool) -> tuple[tuple[str, int], ...]:
+    """What is here and what is elsewhere; without `split`, the segments."""
     if column.is_reply:
         return ()
-    elsewhere = sum(used for name, used in column.parts if name == ELSEWHERE)
-    return (HERE, (column.used or 0) - elsewhere), (ELSEWHERE, elsewhere)
+    used = column.used or 0
+    if not split:
+        return (*column.parts, (HERE, used - sum(amount for _, amount in column.parts)))
+    elsewhere = sum(amount for name, amount in column.parts if name == ELSEWHERE)
+    return (HERE, used - elsewhere), (ELSEWHERE, elsewhere)
+
+
+def _has_elsewhere(skyline: Skyline) -> bool:
+    return any(name == ELSEWHERE for each in skyline.columns for name, _ in each.parts)
 
 
 def _enlarged(chart: _Chart, rows: int) -> list[Line]:
@@ -295,13 +300,16 @@ def _labels(drawing: SkylineDrawing, chart: _Chart) -> Line:
     widest = max(map(len, labels), default=1)
     every = next(step for step in (1, 2, 5, 10, 20, 50, 100, 500, 10_000) if step * chart.per > widest)
     spans = [Span(" " * AXIS)]
-    place = 0
-    while place < len(labels):
-        room = every * chart.per if every > 1 else chart.per
-        style = "stage.chosen" if place == chart.at else "key" if labels[place][:1] == "m" else "dim"
+    # The column at the cursor is always named, in the place of the label that it would cover.
+    at = chart.at
+    places = [each for each in range(0, len(labels), every) if at is None or abs(each - at) >= every]
+    places = sorted([*places, *([at] if at is not None else [])])
+    for place, following in zip(places, [*places[1:], len(labels)], strict=True):
+        gap = place * chart.per + AXIS - sum(len(span.text) for span in spans)
+        style = "stage.chosen" if place == at else "key" if labels[place][:1] == "m" else "dim"
         text = labels[place].center(chart.cells)[: max(chart.cells, len(labels[place]))]
-        spans += [Span(text, style), Span(" " * max(0, room - len(text)))]
-        place += every
+        room = (following - place) * chart.per
+        spans += [Span(" " * max(0, gap)), Span(text, style), Span(" " * max(0, room - len(text)))]
     return tuple(merge(spans))
 
 
@@ -333,17 +341,9 @@ def _at_cursor(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line]
     first = events[0] if events and events[0].kind == "stage" else None
     rest = [event for event in events if event is not first]
     time = f" {name.time[11:16]}" if name.time and len(name.time) > 15 else ""
-    lines = [
-        fit(
-            join(
-                show(f" {name.name[:1].upper()}{name.name[1:]}{time}", "strong"),
-                show(f"▲ {first.text}", "severity.warning") if first is not None else (),
-                show(since),
-                gap="   ",
-            ),
-            cells,
-        )
-    ]
+    head = show(f" {name.name[:1].upper()}{name.name[1:]}{time}", "strong")
+    stage = show(f"▲ {first.text}", "severity.warning") if first is not None else ()
+    lines = [fit(join(head, stage, show(since), gap="   "), cells)]
     for event in rest[:1]:
         sign, style = EVENT_SIGNS[event.kind]
         rule = f" {event.rule}" if event.rule else ""
@@ -384,7 +384,8 @@ def _cursor_box(drawing: SkylineDrawing, chart: _Chart, cells: int) -> list[Line
     right: list[Line] = []
     for event in _column_events(chart):
         sign, style = EVENT_SIGNS[event.kind]
-        right.append(show(f"{sign} {event.text}", style))
+        key = show("." if event.kind == "loss" else "", "key")
+        right.append(ends(show(f"{sign} {event.text}", style), key, cells - INSIDE - half))
         rule = f"; {event.rule}" if event.rule else ""
         if event.detail or rule:
             right.append(show(f"  {event.detail}{rule}".replace("  ; ", "  "), "dim"))

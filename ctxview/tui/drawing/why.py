@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -102,8 +102,17 @@ def _step(step: WhyStep, answer: Why, cells: int, *, origins: bool) -> Line:
     cause = show(f"cause {step.cause}", "severity.error") if step.cause else ()
     rule = show(step.rule, "rule") if step.rule is not None else ()
     origin = show(short_origin(step.origin), "link") if origins and step.origin is not None else ()
-    right = join(cause, rule, pad(origin, 30, right=True) if origins else (), gap="  ")
-    return ends(left, right, cells)
+    # The causes, the rules and the origins of all steps are in columns.
+    causes, rules, places = (max(map(len, texts), default=0) for texts in _marks(answer))
+    tail = (pad(cause, causes), pad(rule, rules), pad(origin, places, right=True) if origins else ())
+    return ends(left, join(*(each for each in tail if each), gap="  "), cells)
+
+
+def _marks(answer: Why) -> Iterator[list[str]]:
+    """The texts of the columns right of the steps: causes, rules, origins."""
+    yield [f"cause {each.cause}" for each in answer.steps if each.cause]
+    yield [each.rule for each in answer.steps if each.rule is not None]
+    yield [short_origin(each.origin) for each in answer.steps if each.origin is not None]
 
 
 def _chosen(answer: Why, chosen: int | None, cells: int) -> list[Line]:

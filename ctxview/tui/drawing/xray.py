@@ -28,7 +28,8 @@ LEAST_WITH_TOKENS = 60
 SIDE_FROM = 100
 """The width from which on boxes stand beside the text; and their share of it."""
 SIDE, WIDE_SIDE, WIDE_FROM = 36, 68, 160
-FRAME = 2
+FRAME, LINE_ROWS = 2, 9
+"""Lines of a frame, and those that are kept for the line at the cursor."""
 HANGING = 2
 """How much further in the rest of a long line begins."""
 WORDS = {
@@ -69,7 +70,7 @@ def xray_head(xray: Xray, cells: int, window: Budget | None = None) -> list[Line
 
     `window` is the budget of the Overview; when it has another figure, and no grey line says why, it is told.
     """
-    unit = f"{xray.counter}{' exact' if xray.counter_exact else ', estimated'}"
+    unit = f"{xray.counter.replace('_base', '')}{' exact' if xray.counter_exact else ', estimated'}"
     lines, size = f"{xray.lines:,} lines", f"{xray.bytes:,} bytes"
     answer = join(
         show("The model reads ", "dim"),
@@ -144,19 +145,19 @@ def side_lines(
     cells: int,
     height: int,
 ) -> list[Line]:
-    """The boxes beside the text: sizes by tier, the line at the cursor, and the blocks that are not shown.
+    """The boxes beside the text: sizes by tier, the blocks that are not shown, and the line at the cursor.
 
-    `facts` are sentences about the block of the line. The last box is as high as `height` allows.
+    `facts` are sentences about the block of the line. The last box changes with the cursor; no other moves.
     """
     inside = cells - INSIDE
     made = box(show("Map", "title"), _map(xray, signs, inside), cells, end=show("tokens", "dim"))
-    if row is not None and (row.block is not None or row.origin is not None or row.cut is not None):
-        lines = _this_line(xray, signs, row, facts, inside)
-        made += box(show("This line", "title"), lines, cells, end=show("Enter", "key"))
-    room = height - len(made) - FRAME
+    room = height - len(made) - FRAME - LINE_ROWS
     if xray.hidden and room > 0:
         lines = _not_shown(xray.hidden, inside, room)
         made += box(show("Not shown", "title"), lines, cells, end=show("W", "key"))
+    if row is not None and (row.block is not None or row.origin is not None or row.cut is not None):
+        lines = _this_line(xray, signs, row, facts, inside)
+        made += box(show("This line", "title"), lines, cells, end=show("Enter", "key"))
     return made
 
 
@@ -244,7 +245,7 @@ def _map(xray: Xray, signs: TierSigns, cells: int) -> list[Line]:
         lines += [EMPTY, *wrap(words, cells)]
     for row in xray.elsewhere[:3]:
         if row.cut is not None and (size := size_text(row.cut)):
-            lines += wrap_to(show(f"{WORDS[row.cut.kind]}: {row.cut.what}, {size}", "dim"), cells, 3)
+            lines += wrap_to(show(f"{WORDS[row.cut.kind]}: {row.cut.what}, {size}", "dim"), cells, 5)
     return lines
 
 
@@ -287,16 +288,20 @@ def _not_shown(hidden: Sequence[XrayRow], cells: int, room: int) -> list[Line]:
     total = sum(row.cut.tokens or 0 for row in hidden if row.cut is not None)
     words = "They stand as grey lines in the text."
     if all(row.cut is not None and row.cut.tokens is not None for row in hidden):
-        words = f"Together {total:,} tok; they stand as grey lines in the text."
+        words = f"{total:,} tok, grey lines in the text."
     below = [EMPTY, *wrap(show(words, "dim"), cells)]
     most = room - len(below) if len(hidden) <= room - len(below) else max(0, room - len(below) - 1)
     lines: list[Line] = []
+    names = min(max((width(show(row.cut.what)) for row in hidden[:most] if row.cut), default=0), cells // 2)
+    tiers = max((len(row.tier or "") for row in hidden[:most]), default=0)
     for row in hidden[:most]:
         cut = row.cut
         if cut is not None:
             amount = show(f"{cut.tokens:,}" if cut.tokens is not None else "", "dim")
-            reason = show(f"  {row.tier or ''}  {cut.reason}" if cells >= 60 else "", "dim")
-            lines.append(ends(join((Span("○ ", "hidden"),), show(cut.what), reason), amount, cells))
+            name, reason = show(cut.what), EMPTY
+            if cells >= 60:
+                name, reason = pad(name, names), show(f"  {row.tier or '':{tiers}}  {cut.reason}", "dim")
+            lines.append(ends(join((Span("○ ", "hidden"),), name, reason), amount, cells))
     if len(hidden) > most:
         lines.append(show(f"and {len(hidden) - most} more", "dim"))
     return [*lines, *below][:room]

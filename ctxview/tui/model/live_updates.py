@@ -121,14 +121,14 @@ class LiveUpdates:
         if source is None or not source.watched:
             return "", ""
         if self.is_off:
-            return "○ not followed", "dim"
+            return "not followed", "dim"
         if front in self._lost:
-            return "○ gone", "bad"
+            return "gone", "bad"
         if self._state.is_held_back(front):
-            return "◐ being written, the last good state is shown", "warn"
+            return "being written, the last good state is shown", "warn"
         if self._is_behind:
-            return "◐ catching up", "warn"
-        return "● " + (self._recent.text or ("following" if following else "live")), "ok"
+            return "catching up", "warn"
+        return self._recent.text or ("following" if following else "live"), "ok"
 
     # -- changes -------------------------------------------------------------------------------------------
 

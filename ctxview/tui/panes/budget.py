@@ -16,6 +16,7 @@ from ctxview.tui.drawing.budget import (
     brief_lines,
     whole_lines,
 )
+from ctxview.tui.drawing.columns import segment_styles
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, join, show, wrap
@@ -71,7 +72,13 @@ def _answered(view: ViewState) -> tuple[str, Budget] | None:
 
 
 def budget_style(view: ViewState, cells: int) -> BudgetStyle:
-    return BudgetStyle(cells, tier_styles(view.index.reading.state.tiers))
+    """The colours that the segments have in the overview and the skyline."""
+    state = view.index.reading.state
+    names = [each.name for budget in state.budgets for each in budget.segments]
+    tiers = tier_styles(state.tiers)
+    return BudgetStyle(
+        cells, tiers | {name: each.style for name, each in segment_styles(names, tiers).items()}
+    )
 
 
 def budget_history(budget: Budget, view: ViewState) -> BudgetHistory:

@@ -79,10 +79,8 @@ def _body(value: ItemValue, view: ViewState, width: int) -> Iterator[Line]:
 
 def _block(block: Block, view: ViewState, width: int) -> Iterator[Line]:
     styles = tier_styles(view.index.reading.state.tiers)
-    yield from wrap(show(block.id, "strong"), width)
-    yield from wrap(
-        join(show(block.tier, styles.get(block.tier, "")), show(block.type or "", "rule"), gap=" · "), width
-    )
+    kind = join(show(block.tier, styles.get(block.tier, "")), show(block.type or "", "rule"), gap=" · ")
+    yield from wrap(join(show(block.id, "strong"), kind, gap="  "), width)
     yield from _verdict(block, width)
     yield from wrap_all(reach_text(block), width, "  ")
     yield from block_lines(block, view, width)

@@ -15,6 +15,7 @@ from ctxview.tui.widgets.facts_pane import FactsPane, known_revisions, window_re
 class OverviewPane(FactsPane):
     pane = Pane.OVERVIEW
     has_cursor = False
+    rail = 0
     framed = False
 
     def __init__(self, model: InspectorModel) -> None:

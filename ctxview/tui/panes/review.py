@@ -42,6 +42,7 @@ class OpenDesk(Job, frozen=True, eq=False):
 class ReviewPane(FactsPane):
     pane = Pane.REVIEW
     has_cursor = False
+    rail = 0
     framed = False
 
     def __init__(self, model: InspectorModel) -> None:

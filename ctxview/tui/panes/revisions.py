@@ -5,14 +5,20 @@ from __future__ import annotations
 from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.analysis.revisions.skyline import series_of
 from ctxview.tui.drawing.page import Page
-from ctxview.tui.drawing.revision_log import log_columns, log_header, log_line, selected_box
+from ctxview.tui.drawing.revision_log import (
+    log_columns,
+    log_header,
+    log_line,
+    selected_box,
+    selected_line,
+)
 from ctxview.tui.drawing.text import Line, Span, join
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.facts_pane import MarkingPane, known_revisions, revision_item
 
-LEAST_ROOM = 24
-"""Lines from which on the revision at the cursor has its findings above the list."""
+LEAST_LINE, LEAST_ROOM = 12, 24
+"""Lines from which on the worst finding, and all that is known, of the revision at the cursor stand above."""
 
 
 class RevisionsPane(MarkingPane):
@@ -33,11 +39,13 @@ class RevisionsPane(MarkingPane):
         known = known_revisions(view)
         numbers = log_numbers(known, replies=self.replies)
         columns, series = log_columns(known, width - 2), series_of(known)
-        header = log_header(known, columns, series, width - 2)
+        header = log_header(known, columns, series, width)
+        item = self._cursor_item
+        number = min(int(item.name) if item is not None else view.key.revision, len(known.names) - 1)
         if room >= LEAST_ROOM:
-            item = self._cursor_item
-            number = int(item.name) if item is not None else view.key.revision
-            header[1:1] = selected_box(known, min(number, len(known.names) - 1), width)
+            header[1:1] = selected_box(known, number, width, room - len(header) - len(numbers))
+        elif room >= LEAST_LINE:
+            header[1:1] = [selected_line(known, number, width)]
         header = [*header[:-1], join((Span("  "),), header[-1])]
 
         def draw(row: int) -> tuple[Line]:

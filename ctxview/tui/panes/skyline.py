@@ -26,6 +26,7 @@ from ctxview.tui.widgets.strips import content
 class SkylinePane(MarkingPane):
     pane = Pane.SKYLINE
     has_cursor = False
+    rail = 0
     framed = False
 
     def __init__(self, model: InspectorModel) -> None:

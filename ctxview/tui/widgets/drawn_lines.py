@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 from rich.segment import Segment
 from rich.style import Style
@@ -34,6 +34,9 @@ Key: TypeAlias = tuple[int, str, str]
 
 class DrawnLines(RenderCache, ScrollView):
     DEFAULT_CSS = "DrawnLines { overflow: hidden hidden; scrollbar-size: 0 0; }"
+
+    rail: ClassVar[int] = RAIL
+    """Cells for the scroll rail; 0 for pages that are drawn to fit."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - the toolkit's name
         super().__init__(id=id, classes=classes)
@@ -69,7 +72,7 @@ class DrawnLines(RenderCache, ScrollView):
         room = self.room
         if self._page is None or self._stale or self._room != room:
             before = self._page
-            self._stale, self._room, self._page_width = False, room, max(0, room.width - RAIL)
+            self._stale, self._room, self._page_width = False, room, max(0, room.width - self.rail)
             self._page = self.make_page(self._page_width)
             self._strips.clear()
             self._measure(self._page)
@@ -156,7 +159,7 @@ class DrawnLines(RenderCache, ScrollView):
         return Strip.join([strip, Strip(self._rail(rail))])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002 - the toolkit's signature
-        page = self.make_page(max(0, width - RAIL))
+        page = self.make_page(max(0, width - self.rail))
         return page.lines + len(page.header)
 
     def notify_style_update(self) -> None:
@@ -201,7 +204,7 @@ class DrawnLines(RenderCache, ScrollView):
         return keys
 
     def _rail(self, style: str) -> list[Segment]:
-        return line_segments((Span(RAILS[style], style),), RAIL, self.palette, self._base)
+        return line_segments((Span(RAILS[style], style),), self.rail, self.palette, self._base)
 
     @property
     def _base(self) -> Style:

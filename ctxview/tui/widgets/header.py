@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ctxview.analysis.revisions.window import counter_text, is_estimate, main_budget
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.text import Line, Span, fit, join, shorten, show, width
@@ -11,6 +13,9 @@ from ctxview.tui.model.view_state import ViewState
 from ctxview.tui.widgets.facts_pane import known_revisions
 from ctxview.tui.widgets.strips import BarLine
 
+CHIPS = ("past", "draft")
+LEAST_BESIDE = 16
+"""Cells of a title beside which its format is named."""
 LIVE = 20
 """Cells that the live status always gets."""
 TIME = 4
@@ -39,7 +44,7 @@ def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str,
     whole_time = cells >= BOXED
     facts = _facts(model, status, live, cells, whole_time=whole_time)
     while True:
-        right = join(*(line for _, line in facts), gap=" · ")
+        right = _joined([line for _, line in facts])
         room = cells - width(brand) - width(right) - 3
         if room >= min(LEAST_TITLE, width(_title(model, cells))) or len(facts) <= 1:
             break
@@ -56,13 +61,26 @@ def header_line(model: InspectorModel, status: str, cells: int, live: tuple[str,
     return fit(join(brand, left, (blank,), right), cells)
 
 
+def _joined(facts: Sequence[Line]) -> Line:
+    """The facts with dots between them; a chip stands alone."""
+    joined: Line = ()
+    for line in facts:
+        is_chip = bool(joined) and joined[-1].style in CHIPS
+        joined = join(joined, line, gap=" " if is_chip else " · ")
+    return joined
+
+
 def _title(model: InspectorModel, cells: int) -> Line:
     source = model.source
     if source is None:
         return show("nothing is open" if model.problems else "", "dim")
-    title = show(shorten(source.title, cells), "strong")
     tail = show(f" · {source.format}", "dim")
-    return join(title, fit(tail, cells - width(title)) if cells - width(title) > 8 else ())
+    room = cells - width(tail)
+    if room < min(LEAST_BESIDE, width(show(source.title))):
+        tail, room = (), cells
+    # A title in words is cut at its end, a name in its middle.
+    title = source.title if " " in source.title else shorten(source.title, room)
+    return join(fit(show(title, "strong"), room), tail)
 
 
 def _facts(

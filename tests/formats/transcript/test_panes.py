@@ -56,7 +56,7 @@ a4 assistant sent=10300 out=5 : Done
     assert ways["baseline"][1].endswith("(inferred)")
     assert ways["thinking"][1].endswith("(estimated)")
     assert sum(segment.used for segment in budget.segments) == budget.used
-    assert "turn 2 added +400" in (budget.note or "")
+    assert "; turn 2 added 400" in (budget.note or "")
 
 
 def test_the_growth_of_a_turn_names_its_causes(tmp_path: Path) -> None:

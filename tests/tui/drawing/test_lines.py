@@ -311,3 +311,13 @@ def test_counts_of_findings_are_in_columns() -> None:
     digits = {Severity.ERROR: 1, Severity.WARNING: 3, Severity.INFO: 0}
     counts = {Severity.ERROR: 0, Severity.WARNING: 7, Severity.INFO: 0}
     assert plain(severity_columns(counts, digits)) == "    ▲   7"
+
+
+@pytest.mark.parametrize(
+    ("cells", "shown"), [(80, "shop: Move refund…"), (200, "shop: Move refunds to the ledger")]
+)
+def test_a_title_in_words_is_cut_at_its_end_and_keeps_its_format(cells: int, shown: str) -> None:
+    model = model_of(night())
+    model.sources[0].title = "shop: Move refunds to the ledger"
+    line = plain(header_line(model, "a long status that needs its room, say", cells))
+    assert f"{shown} · snapshot" in line

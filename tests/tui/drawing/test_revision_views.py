@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +13,7 @@ from msgspec.structs import replace
 from ctxview.analysis.revisions.facts import KnownRevisions
 from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.analysis.revisions.overview import summarise
-from ctxview.analysis.revisions.skyline import series_of
+from ctxview.analysis.revisions.skyline import column_labels, series_of
 from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import ESTIMATES
@@ -25,8 +28,15 @@ from ctxview.tui.drawing.columns import Stack, draw_columns, segment_styles, win
 from ctxview.tui.drawing.glyphs import tier_styles
 from ctxview.tui.drawing.overview import draw_overview
 from ctxview.tui.drawing.overview_parts import OverviewDrawing
-from ctxview.tui.drawing.revision_log import log_columns, log_details, log_header, log_line
-from ctxview.tui.drawing.skyline import SkylineDrawing, draw_skyline
+from ctxview.tui.drawing.revision_log import (
+    log_columns,
+    log_details,
+    log_header,
+    log_line,
+    selected_box,
+    selected_line,
+)
+from ctxview.tui.drawing.skyline import SkylineDrawing, column_at, draw_skyline
 from ctxview.tui.drawing.text import Line, plain, show, width
 from ctxview.tui.drawing.why import draw_why
 from tests.analysis.revisions.builders import finding, known, memory, state, window
@@ -180,7 +190,7 @@ def test_a_window_over_its_limit_has_the_limit_inside_the_chart() -> None:
 
 
 def test_the_part_of_the_bar_beyond_the_limit_is_an_error() -> None:
-    bar = window_bar(window(150, 100), 61)
+    bar = window_bar(window(150, 100), 61, {})
 
     assert [(span.text[0], span.style) for span in bar] == [
         ("█", "segment.here"),
@@ -252,7 +262,7 @@ def test_an_overview_of_very_many_blocks_draws_only_what_fits(
 
 def test_a_window_without_a_cell_of_free_room_looks_full() -> None:
     for cells in range(20, 220):
-        assert "·" not in plain(window_bar(window(24_655, 24_720, reserved=8_048), cells))
+        assert "·" not in plain(window_bar(window(24_655, 24_720, reserved=8_048), cells, {}))
 
 
 def test_a_long_finding_has_a_second_row_where_there_is_room() -> None:
@@ -366,3 +376,102 @@ def test_what_is_no_tier_has_a_colour_of_its_own() -> None:
     assert styles["fields"].style == "segment.fields"
     assert styles["header"].style == "segment.header"
     assert len({styles[name].style for name in (*names, "this snapshot")}) == len(names) + 1
+
+
+def test_a_window_of_which_all_is_here_is_drawn_in_its_segments() -> None:
+    parts = (Segment("tools", 10), Segment("core", 30), Segment("user", 20))
+    budget = window(60, 100, segments=parts)
+    styles = segment_styles(["tools", "core", "user"], {"core": "tiers.0", "old": "tiers.1"})
+
+    bar = window_bar(budget, 101, styles)
+
+    assert [(len(span.text), span.style) for span in bar[:3]] == [
+        (30, "tiers.0"), (20, styles["user"].style), (10, styles["tools"].style),
+    ]  # fmt: skip
+    used = {"tiers.1", *(each.style for each in styles.values())}
+    assert len(used) == len(styles) + 1, "no colour of another tier or segment"
+
+
+def test_an_event_of_the_log_never_cuts_a_name(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, _ = story
+    rows = {
+        row.name: row for number in log_numbers(facts) if (row := log_row(facts, number, series_of(facts)))
+    }
+    narrow, wide = log_columns(facts, 77), log_columns(facts, 117)
+
+    assert plain(log_line(rows["reply to 8"], narrow, 77)).endswith("~ shown")
+    assert plain(log_line(rows["reply to 8"], wide, 117)).endswith("~ work-disk-exp02 shown again")
+    assert plain(log_line(rows["round 9"], narrow, 77, marked=True)).startswith("▌ round 9 ")
+
+
+def test_the_revision_at_the_cursor_has_a_line_or_a_box_of_its_own(
+    story: tuple[KnownRevisions, ContextState],
+) -> None:
+    facts, _ = story
+
+    assert plain(selected_line(facts, 15, 79)).startswith(
+        " ✖ SNP043 the reply sends working: [] and erases 12"
+    )
+    assert plain(selected_line(facts, 15, 79)).endswith("5 more ")
+    assert plain(selected_line(facts, 0, 79)).strip() == "nothing was found in round 2"
+    heights = {len(selected_box(facts, number, 120, 30)) for number in range(len(facts.names))}
+    assert len(heights) == 1, "the list below it stays in place"
+    assert not any("more finding" in plain(line) for line in selected_box(facts, 15, 120, 30))
+
+
+def test_causes_rules_and_origins_of_why_are_in_columns(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, _ = story
+
+    steps = [plain(line) for line in draw_why(explain(facts, "h1-time-zone")[0], facts, 120).steps]
+
+    assert len({step.index("cause") for step in steps if "cause" in step}) == 1
+    assert len({step.index("SNP") for step in steps if "SNP" in step}) == 1
+    assert any("confidence 0.57 → 0.35, minimum is 0.55" in step for step in steps)
+
+
+def test_a_wide_overview_has_the_figure_of_a_hidden_block_and_the_names_of_many_together(
+    story: tuple[KnownRevisions, ContextState],
+) -> None:
+    lines = _texts(draw_overview(_overview(*story, 14), 200, 57))
+    assert any("h1-time-zone             0.35, since round 6" in line for line in lines)
+    assert any("A late ledger file is harmless" in line for line in lines), "all that the model reads"
+
+    many = state(*(memory(f"a{number}", visible=False, reason="old") for number in range(1, 13)))
+    lines = _texts(draw_overview(_overview(known(many), many, 0), 200, 57))
+    assert any("    a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12" in line for line in lines)
+
+
+def test_a_cell_of_three_segments_shows_the_two_largest() -> None:
+    styles = segment_styles(["fields", "header", "user"], {})
+    stack = Stack((("fields", 3), ("header", 4), ("user", 1)), 1)
+
+    ((cell, *_),) = draw_columns([stack], 8, 1, styles)
+
+    assert (cell.text, cell.style) == ("▃", "segment.fields on:segment.header")
+
+
+@pytest.mark.parametrize("number", [0, 7, 199])
+def test_the_column_at_the_cursor_is_named_however_narrow_it_is(number: int) -> None:
+    facts = known(*(state(memory("a"), budgets=[window(50)]) for _ in range(200)))
+    drawing = SkylineDrawing(facts, number, {})
+    skyline, at = column_at(drawing, 80, 21)
+    assert at is not None
+    label = column_labels(facts, skyline)[at]
+
+    chosen = [span for line in draw_skyline(drawing, 80, 21) for span in line if span.style == "stage.chosen"]
+
+    assert [span.text.strip() for span in chosen] == [label]
+
+
+def test_a_revision_that_cannot_be_read_says_so_and_counts_no_change(tmp_path: Path) -> None:
+    shutil.copytree(LIGHTHOUSE, tmp_path, dirs_exist_ok=True)
+    newest = tmp_path / "round-15.received.json"
+    newest.write_bytes(newest.read_bytes()[:300])
+    facts, source = read(tmp_path), open_source(tmp_path)
+    found = source.reading(27, Lens(ESTIMATES["bytes/3"])).state
+
+    for size in ((80, 21), (120, 33), (200, 57)):
+        text = "\n".join(_texts(draw_overview(_overview(facts, found, 27), *size)))
+        assert "✖ This revision cannot be read" in text
+        assert "Nothing can be compared" in text
+        assert "− 29" not in text

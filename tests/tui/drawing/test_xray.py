@@ -65,6 +65,7 @@ def test_the_boxes_beside_the_text_have_their_width(cells: int) -> None:
     assert "= text " in text
     assert "○ c2" in text
     assert "are fields" in text
+    assert text.index("Not shown") < text.index("This line"), "only the last box changes with the cursor"
 
 
 def test_a_line_has_its_tokens_its_tier_and_its_text() -> None:

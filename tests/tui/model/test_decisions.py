@@ -357,7 +357,7 @@ def test_a_source_that_disappears_keeps_its_last_state_and_is_said_once() -> Non
     assert driver.notices == [
         "night/context.json: there is no such file. The last state is still shown.",
     ]
-    assert driver.model.live_status(following=False) == ("○ gone", "bad")
+    assert driver.model.live_status(following=False) == ("gone", "bad")
 
 
 def test_a_reread_that_fails_is_reported_and_the_next_change_starts_another() -> None:

@@ -35,8 +35,8 @@ def _window(facts: TranscriptFacts) -> Budget:
     marks = cache_marks(facts)
     cached = f"cache breakpoints: {marks}" if marks else ""
     grown = next(turn_growth(facts, 1), None)
-    last = f"turn {grown.turn} added {grown.tokens:+,}" if grown is not None else ""
-    note = ". ".join(filter(None, (lacking, f"largest: {causes}" if causes else "", last, cached)))
+    last = f"turn {grown.turn} added {grown.tokens:,}" if grown is not None else ""
+    note = "; ".join(filter(None, (lacking, f"largest: {causes}" if causes else "", last, cached)))
     cut = sum(part.lost for part in facts.context.parts if part.mark is Mark.CUT) or None
     return Budget(
         "model",

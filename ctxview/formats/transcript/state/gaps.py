@@ -147,7 +147,7 @@ def lost_tasks(facts: TranscriptFacts) -> list[tuple[str, int]]:
 def _not_read_again(facts: TranscriptFacts) -> Iterator[Gap]:
     for path, row in unread_edits(facts):
         why = "edited before the compaction and not read again: the next edit is at risk"
-        yield make_gap(path, path, Severity.WARNING, "compacted", why, facts.log.origin(row))
+        yield make_gap(path, "a file", Severity.WARNING, "compacted", why, facts.log.origin(row))
 
 
 def _compacted_todos(facts: TranscriptFacts) -> Iterator[Gap]:
