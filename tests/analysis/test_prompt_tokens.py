@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxview.analysis.prompt_tokens import counted_prompt, in_lines
+from ctxview.analysis.prompt_tokens import counted_prompt, in_lines, measured_prompt, tokens_by_tier
 from ctxview.analysis.tokens import COUNTERS, counter_named
 from ctxview.core.prompt import CutKind, Prompt, PromptCut, PromptMessage, PromptPart
 
-TEXTS = st.lists(st.text("ab 1.\n\t{}é😀", max_size=12), max_size=12)
+TEXTS = st.lists(st.text("ab 1.)/\n\r\t{}é😀", max_size=12), max_size=12)
 
 
 def prompt(*texts: str) -> Prompt:
@@ -53,3 +53,21 @@ def test_a_part_keeps_its_names_in_all_its_lines() -> None:
         ("\n", "x", "recent"),
         ("b", "x", "recent"),
     ]
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+def test_a_slash_after_a_line_break_may_belong_to_the_token_before(name: str) -> None:
+    counter, text = counter_named(name), "see (x)\n/etc/hosts\n"
+    counted = counted_prompt(prompt(text), counter)
+    assert sum(part.tokens or 0 for part in counted.messages[0].parts) == counter.count(text)
+
+
+@given(texts=st.lists(st.tuples(st.sampled_from(["core", "working"]), st.booleans(), st.text("a 1.)\n/"))))
+def test_stretches_have_the_tokens_of_their_lines(texts: list[tuple[str, bool, str]]) -> None:
+    parts = tuple(
+        PromptPart(text=f"{text}\n", block="x", tier=tier, field=None if content else "decay")
+        for tier, content, text in texts
+    )
+    whole, counter = Prompt((PromptMessage("system", parts),)), counter_named("o200k_base")
+    measured = {each.name: each for each in tokens_by_tier(measured_prompt(whole, counter))}
+    assert measured == {each.name: each for each in tokens_by_tier(counted_prompt(whole, counter))}

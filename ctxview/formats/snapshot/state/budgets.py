@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from msgspec.structs import replace
 
-from ctxview.analysis.prompt_tokens import HEADER, counted_prompt, tokens_by_tier
+from ctxview.analysis.prompt_tokens import HEADER, is_ordinary, measured_prompt, tokens_by_tier
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import Estimate, TokenCounter
 from ctxview.analysis.wording import excerpt
@@ -20,7 +20,6 @@ from ctxview.core.state import Budget, Segment, Tier
 from ctxview.formats.snapshot.model import TIERS, Snapshot, SnapshotRole, integer
 from ctxview.formats.snapshot.profile import Profile
 
-ORDINARY_LENGTH = 10_000
 RECORDED = "whole input, recorded by the runtime"
 
 
@@ -75,7 +74,7 @@ def _limited(shown: Budget, snapshot: Snapshot, profile: Profile, limited_by: Sn
 
 def _segments(prompt: Prompt, tiers: Sequence[Tier], counter: TokenCounter) -> tuple[Segment, ...]:
     """The parts of the prompt's text, counted by `counter`, and each further message that a file holds."""
-    counted = counted_prompt(prompt, counter)
+    counted = measured_prompt(prompt, counter)
     sizes = {each.name: each for each in tokens_by_tier(counted)}
     header = sizes.pop(HEADER, None)
     used = {tier.name: sizes[tier.name].content if tier.name in sizes else 0 for tier in tiers}
@@ -86,14 +85,12 @@ def _segments(prompt: Prompt, tiers: Sequence[Tier], counter: TokenCounter) -> t
             name = f"{excerpt(message.role)} message"
             used[name] = used.get(name, 0) + sum(part.tokens or 0 for part in message.parts)
     texts = (part.text for message in prompt.messages for part in message.parts)
-    exact = prompt.exact and all(_is_exact(counter, text) for text in texts)
+    exact = (
+        prompt.exact
+        and counter.exact
+        and all(is_ordinary(text) or counter.measure(text).exact for text in texts)
+    )
     return tuple(Segment(name, size, exact=exact, estimator=counter.name) for name, size in used.items())
-
-
-def _is_exact(counter: TokenCounter, text: str) -> bool:
-    """Whether the count of `text` is exact; only texts with surrogates or very long ones are measured."""
-    ordinary = len(text) <= ORDINARY_LENGTH and not any("\ud800" <= char <= "\udfff" for char in text)
-    return counter.exact and (ordinary or counter.measure(text).exact)
 
 
 def _recorded(
