@@ -56,7 +56,12 @@ def counted_prompt(
 
 
 def measured_prompt(prompt: Prompt, counter: TokenCounter) -> Prompt:
-    """Return the prompt with the tokens of each stretch of content or fields: faster than line by line."""
+    """Return the prompt with the tokens of each stretch of content or fields: faster than line by line.
+
+    An estimate counts line by line, because it rounds each count.
+    """
+    if not counter.exact:
+        return counted_prompt(prompt, counter)
     messages = (replace(each, parts=tuple(_stretches(each.parts))) for each in prompt.messages)
     return replace(prompt, messages=tuple(_counted(each, counter) for each in messages))
 

@@ -62,12 +62,13 @@ def test_a_slash_after_a_line_break_may_belong_to_the_token_before(name: str) ->
     assert sum(part.tokens or 0 for part in counted.messages[0].parts) == counter.count(text)
 
 
+@pytest.mark.parametrize("name", COUNTERS)
 @given(texts=st.lists(st.tuples(st.sampled_from(["core", "working"]), st.booleans(), st.text("a 1.)\n/"))))
-def test_stretches_have_the_tokens_of_their_lines(texts: list[tuple[str, bool, str]]) -> None:
+def test_stretches_have_the_tokens_of_their_lines(name: str, texts: list[tuple[str, bool, str]]) -> None:
     parts = tuple(
         PromptPart(text=f"{text}\n", block="x", tier=tier, field=None if content else "decay")
         for tier, content, text in texts
     )
-    whole, counter = Prompt((PromptMessage("system", parts),)), counter_named("o200k_base")
+    whole, counter = Prompt((PromptMessage("system", parts),)), counter_named(name)
     measured = {each.name: each for each in tokens_by_tier(measured_prompt(whole, counter))}
     assert measured == {each.name: each for each in tokens_by_tier(counted_prompt(whole, counter))}

@@ -185,7 +185,7 @@ def _signs(width: int) -> list[Line]:
         ("^[ <U+202E>", "escaped", "a control or invisible character, spelled out"),
     ]
     drawn = [
-        wrap(join(pad(show(_with_ascii(sign), style), KEYS), show(text)), width, " " * KEYS)
+        wrap(join(pad(show(f"{_with_ascii(sign)} ", style), KEYS), show(text)), width, " " * KEYS)
         for sign, style, text in rows
     ]
     heading = join((Span("Signs", "title"),), show("and their spelling in ASCII", "dim"), gap="  ")
