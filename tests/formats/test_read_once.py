@@ -65,6 +65,44 @@ def test_every_file_is_opened_and_parsed_once(
     assert texts <= parsed.keys()
 
 
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "session/fresh/home/1000/agent/coder/session/default",
+        "workspace/workspace-after",
+        "workspace/workspace-before",
+        "workspace/workspace-home",
+    ],
+)
+def test_no_file_is_read_to_recognise_a_folder_by_its_names(
+    sample: str, opened: Counter[tuple[int, int]]
+) -> None:
+    folder = samples_folder() / sample
+    found = discover(folder).found[0]
+    assert found.path == folder
+    assert opened == {}
+
+    source = found.open()
+    source.reading(len(source.revisions) - 1, LENS)
+    # A database is opened for each of its queries.
+    files = [each for each in folder.iterdir() if each.suffix != ".db"]
+    own = {(status.st_dev, status.st_ino) for status in map(os.stat, files)}
+    assert {times for file, times in opened.items() if file in own} == {1}
+
+
+def test_a_repository_takes_over_the_files_that_were_read_to_recognise_it(
+    opened: Counter[tuple[int, int]],
+) -> None:
+    folder = samples_folder() / "workspace" / "webshop"
+    found = discover(folder).found[0]
+    source = found.open()
+    source.reading(0, LENS)
+
+    for name in ("AGENTS.md", "CLAUDE.md"):
+        status = (folder / name).stat()
+        assert opened[status.st_dev, status.st_ino] == 1
+
+
 def test_what_was_read_is_forgotten_when_the_source_is_open(opened: Counter[tuple[int, int]]) -> None:
     (found,) = discover(samples_folder() / "snapshot" / "lighthouse").found
     assert 0 < found.peek.held <= MOST_KEPT
