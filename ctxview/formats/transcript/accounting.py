@@ -30,7 +30,7 @@ SEGMENTS = (
     *("baseline", "system", "tools", "memory", "skills", "summary", "user", "assistant", "thinking"),
     *("tool calls", "tool results", "attachments", "images", "not accounted for"),
 )
-_STATED_SEGMENTS = {
+STATED_SEGMENTS = {
     "system prompt": "system",
     "system tools": "tools",
     "mcp tools": "tools",
@@ -354,10 +354,10 @@ def _sizes(
     segments = dict.fromkeys(SEGMENTS, 0)
     for part in context.parts:
         segments[part.segment] += shares.parts.get(_key(part), 0)
-    stated = {name: log.stated[name] for name in _STATED_SEGMENTS if log.stated.get(name)}
+    stated = {name: log.stated[name] for name in STATED_SEGMENTS if log.stated.get(name)}
     placed = min(shares.baseline, sum(stated.values()))
     for name, tokens in zip(stated, shared_out(placed, list(stated.values())), strict=True):
-        segments[_STATED_SEGMENTS[name]] += tokens
+        segments[STATED_SEGMENTS[name]] += tokens
     # What the program did not list by name keeps the name that says nothing.
     segments["baseline"] = shares.baseline - placed
     segments["not accounted for"] = shares.unplaced

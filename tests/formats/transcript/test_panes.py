@@ -230,3 +230,14 @@ a2 assistant{side} sent=9900 out=30 : Done
 """
     labels = [event.label for event in state_of(write(tmp_path, text)).timeline if event.kind == "call"]
     assert labels == ["call 1: 9,000 tokens sent", "call 2: 9,900 tokens sent, +900: Read a.py 900"]
+
+
+def test_a_segment_that_the_program_listed_says_so(tmp_path: Path) -> None:
+    text = """
+u1 user : Read it
+a1 assistant sent=29000 out=30 : Done
+u2 user : <local-command-stdout>29k/200k tokens, System prompt: 2.5k tokens</local-command-stdout>
+"""
+    ways = {each.name: each.estimator for each in state_of(write(tmp_path, text)).budgets[0].segments}
+    assert ways["system"] == "as /context lists it (reported by the program)"
+    assert ways["baseline"] == "what the first call was sent beyond its rows (inferred)"

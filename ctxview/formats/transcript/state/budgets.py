@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ctxview.core.budget import Budget, Segment
+from ctxview.formats.transcript.accounting import STATED_SEGMENTS
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.growth import largest, turn_growth
 from ctxview.formats.transcript.model import Mark
@@ -18,12 +19,15 @@ def build_budgets(facts: TranscriptFacts) -> tuple[Budget, ...]:
 def _window(facts: TranscriptFacts) -> Budget:
     sizes, window = facts.sizes, facts.window
     segments = []
+    listed = {segment for name, segment in STATED_SEGMENTS.items() if facts.log.stated.get(name)}
     for name, tokens in sizes.segments.items():
         parts = [part for part in facts.context.parts if part.segment == name]
         exact = bool(parts) and all((part.row, part.place) in sizes.derived for part in parts)
         shared = "reported sum" if facts.request is not None else "growth of each call"
         way = f"{shared}, shared by {sizes.estimator}" if sizes.reported else sizes.estimator
         way = f"{way} (estimated)"
+        if name in listed and not parts:
+            way = "as /context lists it (reported by the program)"
         if name == "baseline":
             way = "what the first call was sent beyond its rows (inferred)"
         segments.append(Segment(name, tokens, exact=exact, estimator=None if exact else way))
