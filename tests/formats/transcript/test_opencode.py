@@ -428,6 +428,12 @@ def test_a_compaction_explains_why_the_next_call_is_smaller(tmp_path: Path) -> N
     assert source.revisions[3].sign is COMPACTION
 
 
+def test_the_call_that_writes_a_summary_may_be_smaller(tmp_path: Path) -> None:
+    smaller = COMPACTED.replace("sent=150200", "sent=9000")
+    source = open_source(write_export(tmp_path, smaller.format(tail="", state="")))
+    assert not {"TRW006", "TRW009"} & {each.rule for each in source.findings(LENS)}
+
+
 def test_the_prompt_has_the_summary_as_an_answer_and_then_the_tail(tmp_path: Path) -> None:
     source = open_source(write_export(tmp_path, COMPACTED.format(tail=" tail=m3", state="")))
     assert source.abilities.prompt is not None

@@ -348,10 +348,13 @@ def usage_on_several_rows(facts: TranscriptFacts) -> Iterator[Hit]:
 
 
 def neighbours(facts: TranscriptFacts) -> Iterator[tuple[ModelCall, ModelCall]]:
-    """Yield every call up to this moment with the one that it continues."""
-    calls, end = facts.log.calls, facts.end
+    """Yield every call up to this moment with the one that it continues, but not those that write a summary.
+
+    These have their own instructions and no tools.
+    """
+    calls, end, log = facts.log.calls, facts.end, facts.log
     for call in calls:
-        if call.previous is not None and call.row < end:
+        if call.previous is not None and call.row < end and not log.compacted_between(call.row, call.row + 1):
             yield calls[call.previous], call
 
 
