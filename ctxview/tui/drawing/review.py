@@ -216,16 +216,18 @@ def _preview_lines(desk: ReviewDesk, cells: int, rows: int) -> list[Line]:
         return wrap_to(show(why or "There is no preview.", "dim"), cells, rows)
     signs = tier_signs(xray)
     lines: list[Line] = []
+    texts: list[int] = []
     for row in xray.rows:
         if row.is_first and row.block is not None:
             tokens = sum(xray.block_tokens(row.block, row.tier))
             lines.append(join(show(row.block, signs[row.tier].style), show(f" {tokens:,}", "dim")))
+        texts.append(len(lines))
         lines += row_lines(replace(row, is_first=False), signs, cells, whole=False)
         if len(lines) >= rows:
             break
-    hidden = len(xray.rows) - len(lines)
-    if hidden > 0 and len(lines) >= rows:
-        lines = [*lines[: rows - 1], show(f" {hidden + 1:,} more lines: X", "dim")]
+    if len(lines) > rows or len(texts) < len(xray.rows):
+        hidden = len(xray.rows) - sum(at < rows - 1 for at in texts)
+        lines = [*lines[: rows - 1], show(f" {hidden:,} more lines: X", "dim")]
     return lines[:rows]
 
 

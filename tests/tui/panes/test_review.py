@@ -207,3 +207,16 @@ async def _approve(drive: Driver) -> None:
     await drive.wait_until(lambda: "looked at" in drive.text(Pane.REVIEW), "the point was looked at")
     await drive.press("A")
     await _say(drive, "fine")
+
+
+async def test_the_preview_names_each_block_and_counts_the_lines_that_it_leaves_out(envelopes: Path) -> None:
+    async with driving(open_source(envelopes / "handoff"), size=(120, 36)) as drive:
+        pane = await _opened(drive)
+        text = drive.screen_text()
+        assert "summary-hunt 183" in text
+        assert "item-patch 346" in text
+        assert pane.desk is not None
+        (preview, *_) = pane.desk.previews
+        assert preview is not None
+        shown = text.partition("Preview")[2].partition("more lines")[0].count("││ │ ") + 1
+        assert f"{len(preview.rows) - shown} more lines: X" in text, "one row is blank"
