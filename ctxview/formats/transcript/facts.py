@@ -151,7 +151,7 @@ class TranscriptFacts:
     def lost_prompts(self) -> Sequence[LogPart]:
         """The prompts of a person that were compacted away or rolled back."""
         rows, rolled = self.log.rows, set(self.context.gone(Absence.ROLLED_BACK))
-        compacted = set(self.context.gone(Absence.COMPACTED))
+        compacted = set(self.prompts).intersection(self.context.gone(Absence.COMPACTED))
         # What was compacted away on a branch that was left was given up with the branch.
         lost = [
             row
