@@ -51,7 +51,7 @@ def type_ahead(folder: Path, times: int, env: Mapping[str, str] | None = None) -
         file.write_text(small_snapshot(7), "utf-8")
         # Many rows, because notices pile up on the right and must not cover the budget.
         with PtySession([sys.executable, "-m", "ctxview", file], env=env, rows=100) as screen:
-            screen.wait_for("● live")
+            screen.wait_for("exact")
             failed = None
             while number < times and failed is None:
                 number += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -50,7 +50,7 @@ def overflow_facts(inputs: EnvelopeStateInputs) -> dict[str, str]:
     facts = {}
     for record in inputs.records.of(RecordKind.BUDGET):
         parts = [*filter(None, [record.text("overflow_strategy")])]
-        if cuts := [*dict.fromkeys(map(_truncated, _truncation_records(record)))]:
+        if cuts := [*map(_truncated, _truncation_records(record))]:
             parts.append(f"truncated {'; '.join(cuts[:MOST_CUTS])}{'; …' if len(cuts) > MOST_CUTS else ''}")
         if parts:
             facts[f"overflow of {inputs.name(record)}"] = inputs.mask("; ".join(parts))
@@ -66,7 +66,7 @@ def cuts_by_item(inputs: EnvelopeStateInputs) -> dict[str, int]:
     """The number of tokens that were cut from each item for the model, where the records name it."""
     cuts: dict[str, int] = {}
     for budget in _budgets_of_model(inputs):
-        for entry in {_truncated(each): each for each in _truncation_records(budget)}.values():
+        for entry in _truncation_records(budget):
             name, removed = _name_of_truncated(entry), _removed(entry, "tokens")
             if name is not None and removed:
                 cuts[name] = cuts.get(name, 0) + removed
@@ -79,7 +79,7 @@ def _budgets_of_model(inputs: EnvelopeStateInputs) -> Iterator[Record]:
 
 def _cut(record: Record, unit: str) -> int | None:
     """The amount that truncation removed; None when no record gives it in this unit."""
-    entries = {_truncated(each): each for each in _truncation_records(record)}.values()
+    entries = _truncation_records(record)
     found = [removed for each in entries if (removed := _removed(each, unit)) is not None]
     return sum(found) if found else None
 
@@ -92,19 +92,24 @@ def _removed(members: Mapping[str, JsonValue], unit: str) -> int | None:
     return next((each for each in removed if each is not None), None)
 
 
-def _truncation_records(record: Record) -> list[Mapping[str, JsonValue]]:
+def _truncation_records(record: Record) -> Collection[Mapping[str, JsonValue]]:
+    """The truncations of a budget and of its segments, each once."""
     entries: list[Mapping[str, JsonValue]] = [each for _, each in record.objects("truncation_records")]
     for _, segment in record.objects("window_segments"):
         inner = segment.get("truncation_records")
         entries += [each for each in inner if isinstance(each, dict)] if isinstance(inner, list) else []
-    return entries
+    return {_truncated(each): each for each in entries}.values()
 
 
 def _truncated(members: Mapping[str, JsonValue]) -> str:
     """A truncation record as text: its name, if any, and its figures; the draft defines no fields."""
     name = _name_of_truncated(members)
-    counts = {key.replace("_", " "): count(value) for key, value in members.items()}
-    figures = [f"{key} {each:,}" for key, each in counts.items() if each is not None]
+    # In an order of ours, because the order of members has no meaning; it puts “before” before “after”.
+    figures = [
+        f"{key.replace('_', ' ')} {figure:,}"
+        for key in sorted(members, reverse=True)
+        if (figure := count(members[key])) is not None
+    ]
     return f"{name or 'something'} ({', '.join(figures)})" if figures else name or "something"
 
 
