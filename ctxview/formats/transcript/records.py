@@ -16,6 +16,10 @@ from ctxview.formats.transcript.model import LineProblem, Record
 BOM = b"\xef\xbb\xbf"
 _NULS = re.compile(rb"\x00+")
 _DECODER = json.JSONDecoder(strict=False)
+_MEMBER = re.compile(r'"\s*:\s*\Z')
+"""What stands right before a value of an object."""
+_LONGEST_HALF = 6
+"""The most characters between the place that the decoder names and the cut: half an escape or a word."""
 LONGEST_RECOVERED = 8 * 1024 * 1024
 
 
@@ -69,7 +73,8 @@ def _examined(line: HistoryLine, value: Record | None, longest: int) -> FoundRec
         return FoundRecords((), tuple(problems))
     if content[lead : lead + 2] == b"//":
         return FoundRecords((), (*problems, _problem(line, "TRF009", "a comment line of an export")))
-    found = list(_recovered(_NULS.sub(lambda run: b" " * len(run[0]), content).removeprefix(BOM), lead))
+    plain = _NULS.sub(lambda run: b" " * len(run[0]), content).removeprefix(BOM)
+    found = [] if not line.ending and _is_cut_off(plain) else list(_recovered(plain, lead))
     spans = [(record, line.start + start, line.start + end) for record, start, end in found]
     covered = sum(end - start for _, start, end in found)
     whole = covered >= len(content.strip(b"\0 \t\r").removeprefix(BOM).replace(b"\0", b""))
@@ -108,13 +113,32 @@ def _recovered(content: bytes, lead: int) -> Iterator[tuple[Record, int, int]]:
         except (ValueError, RecursionError):
             at = text.find('{"', at + 1)
             continue
-        if is_record(value) or (at == text.find("{") and isinstance(value, dict) and "type" in value):
+        first = at == text.find("{") and isinstance(value, dict) and "type" in value
+        if first or (is_record(value) and not _is_member(text, at, value)):
             before = len(text[:at].encode("utf-8", "surrogateescape")) + shift
             size = len(text[at:end].encode("utf-8", "surrogateescape"))
             yield value, before, before + size
             at = text.find("{", end)
         else:
             at = text.find('{"', at + 1)
+
+
+def _is_cut_off(content: bytes) -> bool:
+    """Whether the first value goes on to the end of the content and is not finished there."""
+    text = content.decode("utf-8", "surrogateescape").rstrip()
+    try:
+        _DECODER.raw_decode(text, len(text) - len(text.lstrip()))
+    except json.JSONDecodeError as error:
+        return error.pos >= len(text) - _LONGEST_HALF or error.msg.startswith("Unterminated string")
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def _is_member(text: str, at: int, value: Record) -> bool:
+    """Whether an object is a member of a cut record: such copies of rows do not name their session."""
+    named = "sessionId" in value or "payload" in value
+    return not named and _MEMBER.search(text[max(0, at - 80) : at]) is not None
 
 
 def _problem(line: HistoryLine, rule: str, message: str) -> LineProblem:

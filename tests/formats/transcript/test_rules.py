@@ -263,3 +263,24 @@ a2 assistant sent=900 out=5 : Done
 """
     source = TranscriptSource(write(tmp_path, text))
     assert [source.reading(at, LENS).state.budgets[0].used >= 0 for at in range(3)] == [True] * 3
+
+
+INNER = (
+    '"data": {"type": "agent_progress", '
+    '"message": {"type": "user", "uuid": "inner", "message": {}}, "prompt": "se'
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "rule"),
+    [
+        (f'{{"type": "progress", "uuid": "p1", "sessionId": "s1", {INNER}\\', "TRF002"),
+        (f'{{"type": "progress", "uuid": "p1", "sessionId": "s1", {INNER}', "TRF001"),
+    ],
+)
+def test_a_row_inside_a_cut_row_is_not_a_row_of_the_session(line: str, rule: str, tmp_path: Path) -> None:
+    path = write(tmp_path, f"u1 user : Go\na1 assistant sent=9 out=5 : Done\n~{line}")
+    log = state_of(path).log
+    assert log is not None
+    assert (log.live_rows, log.dead_rows) == (("u1", "a1"), ())
+    assert rule in {each.rule for each in findings_of(path)}
