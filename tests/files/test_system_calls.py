@@ -33,11 +33,14 @@ import sys
 import pytest
 sys.exit(pytest.main(sys.argv[1:]))
 """
-WITHOUT_LINUX = (
-    *("tests/files/test_save.py", "tests/files/test_reading.py", "tests/files/test_create.py"),
-    *("tests/files/test_removal.py", "tests/files/test_open_file.py"),
-    *("tests/files/test_prefix_digest.py", "tests/recording", "tests/formats/recording"),
-)
+WITHOUT_LINUX = {
+    "files": [
+        f"tests/files/test_{name}.py"
+        for name in ["save", "reading", "create", "removal", "open_file", "prefix_digest"]
+    ],
+    "recordings": ["tests/recording"],
+    "recordings as sources": ["tests/formats/recording"],
+}
 # They are about the moment between two exchanges of names, and about leases, which only Linux has.
 ABOUT_LINUX = (
     *("while_a_save_is_undone", "gets_the_inode_number", "of_a_renaming_agent", "save_that_is_undone"),
@@ -60,7 +63,8 @@ def test_on_another_system_one_line_says_what_is_supported(arguments: list[str])
     assert run.stderr == "ctxview: ctxview runs on Linux, macOS and WSL, but not on this system (win32)\n"
 
 
-def test_files_are_read_saved_and_recorded_without_the_calls_of_linux() -> None:
+@pytest.mark.parametrize("tests", WITHOUT_LINUX.values(), ids=WITHOUT_LINUX)
+def test_files_are_read_saved_and_recorded_without_the_calls_of_linux(tests: list[str]) -> None:
     """macOS has no `openat2`, no `renameat2`, no `O_PATH`, and more is missing in its Python."""
     options = [
         "-p",
@@ -73,7 +77,7 @@ def test_files_are_read_saved_and_recorded_without_the_calls_of_linux() -> None:
         f"not ({' or '.join(ABOUT_LINUX)})",
     ]
     run = subprocess.run(
-        [sys.executable, "-c", TESTS_AS_ON_MACOS, *options, *WITHOUT_LINUX],
+        [sys.executable, "-c", TESTS_AS_ON_MACOS, *options, *tests],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -20,7 +20,6 @@ from ctxview.recording.chunks import LONGEST, ChunkRef, ChunkRefs, chunk_digest,
 from ctxview.recording.frames import MOST_PAYLOAD, FrameKind, frame_bytes
 from ctxview.recording.manifest import BorrowedFile, RecordedFile, RecordedFolder, SkippedFile, pack_moment
 from ctxview.recording.reader import MOST_FAULTS, open_recording
-from ctxview.recording.recorder import MOST_ENTRIES
 from tests.recording.builders import START, Recorded, forged, record
 from tests.rule_examples import assert_examples_are_true, rules_of
 
@@ -361,12 +360,12 @@ def test_more_folders_than_a_recorder_writes_are_not_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkout, "MOST_SECONDS", 600.0)
-    entries = {f"d{each}": RecordedFolder() for each in range(MOST_ENTRIES + 5)}
-    forged(tmp_path / "x.ctxrec", entries).close()
+    monkeypatch.setattr(checkout, "MOST_ENTRIES", 1_200)
+    forged(tmp_path / "x.ctxrec", {f"d{each}": RecordedFolder() for each in range(1_205)}).close()
 
     (limit,) = findings_of(tmp_path / "x.ctxrec", "REC006")
 
-    assert "5 files and folders, more than 20,000" in limit
+    assert "5 files and folders, more than 1,200" in limit
 
 
 def test_a_deep_tree_is_refused_and_a_deep_left_over_one_is_removed(tmp_path: Path) -> None:
