@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from ctxview.core.origin import JsonValue
-from ctxview.files.strict_json.values import JsonPath, all_values, path_keys, walk
+from ctxview.files.strict_json.values import JsonPath, all_values, path_keys
 from ctxview.formats.envelope.named_ids import (
     NAMING,
     KeySet,
@@ -22,9 +22,16 @@ from ctxview.formats.envelope.named_ids import (
     names_of,
     snake_case,
 )
+from ctxview.formats.envelope.redacted_fields import (
+    DEEPEST,
+    EMPTY,
+    Path,
+    entries,
+    field_names,
+    field_paths,
+    value_at,
+)
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, RecordKind
-
-Path = tuple[str | int, ...]
 
 SHOWN = ("none", "unknown")
 """The words of the draft that redact nothing."""
@@ -32,8 +39,6 @@ REPLACED = ("masked", "summarized")
 """The words with which the content is the replacement, and is shown."""
 UNREADABLE = "redacted"
 """The word for a redaction state that is blank or not a text: none of the seven of the draft."""
-DEEPEST = 60
-EMPTY: Sequence[JsonValue] = (None, "", [], {})
 CONTENT_KEYS = frozenset(
     (
         *("content", "text", "body", "value", "data", "payload", "blob", "bytes", "base64"),
@@ -52,14 +57,11 @@ _REFERENCE = re.compile(r"_(?:refs?|ids?|uris?|urls?)$")
 _KEPT_KEY = re.compile("redact|version$|^content$")
 _KEPT_OF_ITEM = ("title", "metadata", "source_refs")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ][\d:.,+Zz-]{1,30})?")
-_STEP = re.compile(r"[^./\[\]'\"]+")
 _STATE_LABELS = {"policy_blocked": "blocked by policy", "encrypted_ref": "encrypted"}
 _TELLING_KEYS = frozenset((*KIND_OF_ID, *NAMING, "block_id", "segment_id", "metadata"))
 _NAMES_REDACTION = re.compile(r"redact|withheld|policy_blocked|encrypted_ref", re.IGNORECASE)
 _NAMES_NONE = re.compile(r'"redaction_state"\s*:\s*"(?:none|unknown)"')
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-
-
 _PLACEHOLDER_TEXT = re.compile(
     r"(?:(?:this|the|content|text|was|is)\b|\W)*"
     r"(?:redacted|removed|withheld|blocked|encrypted|masked|summarized|hidden|deleted)"
@@ -133,7 +135,7 @@ def redaction_of(members: Mapping[str, JsonValue]) -> Redaction | None:
     named = [
         member(each, "redacted_fields") for each in (members, _object(members, "metadata"), *_notes(members))
     ]
-    fields = tuple(dict.fromkeys(field for value in named for field in _field_names(value)))
+    fields = tuple(dict.fromkeys(field for value in named for field in field_names(value)))
     if not is_redacted(state) and not fields:
         return None
     state = state if is_redacted(state) else None
@@ -224,9 +226,7 @@ def texts_of_removed(redaction: Redaction, members: Mapping[str, JsonValue]) -> 
     waiting: list[tuple[Path, str, JsonValue]] = [((), "", dict(members))]
     while waiting:
         path, name, value = waiting.pop()
-        for key, each in (
-            () if isinstance(value, dict) and path and _is_other(value, own) else _entries(value)
-        ):
+        for key, each in () if isinstance(value, dict) and path and _is_other(value, own) else entries(value):
             here, key_name = (*path, key), snake_case(key) if isinstance(key, str) else name
             if not path and (_KEPT_KEY.search(key_name) or (is_item and key_name in _KEPT_OF_ITEM)):
                 continue
@@ -311,62 +311,6 @@ def is_placeholder(content: JsonValue) -> bool:
     )
 
 
-def field_paths(members: Mapping[str, JsonValue], field: str) -> Sequence[Path]:
-    """The paths that a redacted field names: `a.b`, `a/b`, `/a/b`, `$.a.b`, `a[0].b`, `a[*]`, `$['a']`.
-
-    A name that leads nowhere stands for every member with its last part, at any depth.
-    """
-    if field in members:
-        return [(field,)]
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in _STEP.findall(field.lstrip("#$@"))]
-    found: list[tuple[Path, JsonValue]] = [((), dict(members))]
-    for step in steps:
-        fitting = [
-            ((*path, key), each) for path, value in found for key, each in _entries(value) if _fits(step, key)
-        ]
-        # A part of a text is withheld with all of the text.
-        found = fitting or [(path, value) for path, value in found if path and isinstance(value, str)]
-    if found and steps:
-        return [path for path, _ in found]
-    last = next((step for step in reversed(steps) if not _is_index(step)), None)
-    if last is None:
-        return []
-    ways = (way for way, _ in walk(dict(members), DEEPEST))
-    return [path_keys(way) for way in ways if way is not None and _fits(last, way[1])]
-
-
-def _entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
-    if isinstance(value, list):
-        return enumerate(value)
-    return value.items() if isinstance(value, dict) else ()
-
-
-def _fits(step: str, key: str | int) -> bool:
-    """Whether a step of a field leads to a key; `*`, `-1` and `0:2` lead to every element."""
-    if step == "*":
-        return True
-    if isinstance(key, int):
-        return step == str(key) or (_is_index(step) and not step.isdigit())
-    return step == key or snake_case(step) == snake_case(key)
-
-
-def _is_index(step: str) -> bool:
-    return re.fullmatch(r"\*|-?[0-9]*:?-?[0-9]*", step) is not None
-
-
-def value_at(members: Mapping[str, JsonValue], path: Path) -> JsonValue:
-    """The value at a path of an object; None where the path leads nowhere."""
-    value: JsonValue = dict(members)
-    for step in path:
-        if isinstance(value, dict):
-            value = value.get(str(step))
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
-            return None
-    return value
-
-
 def _notes(members: Mapping[str, JsonValue]) -> Iterator[Mapping[str, JsonValue]]:
     """Yield the redaction records of an object: under `redaction` and its like, or there in its metadata."""
     for holder in (members, _object(members, "metadata")):
@@ -388,13 +332,3 @@ def _states_of_notes(members: Mapping[str, JsonValue]) -> Iterator[JsonValue]:
 def _object(members: Mapping[str, JsonValue], name: str) -> Mapping[str, JsonValue]:
     value = members.get(name)
     return value if isinstance(value, dict) else {}
-
-
-def _field_names(value: JsonValue) -> Iterator[str]:
-    """Yield the fields of `redacted_fields`: a text, a list, or objects with a path."""
-    for each in value if isinstance(value, list) else [value]:
-        if isinstance(each, str) and each.strip():
-            yield each.strip()
-        elif isinstance(each, dict):
-            named = [each.get(key) for key in ("path", "pointer", "field", "name")]
-            yield from [name for name in named if isinstance(name, str) and name] or each

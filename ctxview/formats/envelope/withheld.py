@@ -27,11 +27,10 @@ from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.named_ids import kind_of_object, member, names_of, targets_of
 from ctxview.formats.envelope.outcomes import OUTCOME_WORDS
 from ctxview.formats.envelope.parser import RecordFile
+from ctxview.formats.envelope.redacted_fields import DEEPEST, Path, value_at
 from ctxview.formats.envelope.redactions import (
-    DEEPEST,
     REPLACED,
     UNREADABLE,
-    Path,
     RedactableObject,
     Redaction,
     digests_of,
@@ -44,7 +43,6 @@ from ctxview.formats.envelope.redactions import (
     states_redaction,
     texts_of_removed,
     unescaped,
-    value_at,
     withheld_by,
 )
 from ctxview.formats.envelope.references import LENGTHS, Digest, data_of

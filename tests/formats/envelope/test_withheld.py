@@ -62,6 +62,27 @@ def test_redacted_fields_are_withheld_however_they_are_named(field: str) -> None
 
 
 @pytest.mark.parametrize(
+    "fields",
+    [
+        [["metadata", "place"]],
+        [["metadata", "rooms", 0]],
+        [{"paths": ["metadata.place", "metadata.rooms"]}],
+        {"fields": {"metadata.*": "private"}},
+        ["metadata.**"],
+        ["metadata.pl*"],
+        ["$.metadata.rooms[?(@.size > 1)]"],
+        ["$.metadata.rooms[?(@.size > 1)].name"],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("state", ["none", "masked"])
+def test_redacted_fields_are_withheld_in_lists_of_steps_and_as_patterns(state: str, fields: object) -> None:
+    hidden = {"place": SECRET, "rooms": [{"name": SECRET}]}
+    record = b.item("a", "█", redaction_state=state, redacted_fields=fields, metadata=hidden)
+    assert SECRET not in withheld(record).mask(SECRET)
+
+
+@pytest.mark.parametrize(
     "key", ["raw", "raw_content", "original", "original_text", "unredacted", "content_plaintext"]
 )
 def test_values_under_keys_such_as_raw_are_withheld(key: str) -> None:

@@ -15,7 +15,8 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.values import same_value, with_value
 from ctxview.formats.envelope.model import Record, text, texts
 from ctxview.formats.envelope.parser import RecordFile, embedded
-from ctxview.formats.envelope.redactions import EMPTY, field_paths, is_placeholder, is_redacted, value_at
+from ctxview.formats.envelope.redacted_fields import EMPTY, field_paths, value_at
+from ctxview.formats.envelope.redactions import is_placeholder, is_redacted
 from ctxview.formats.envelope.references import Digest, inline_bytes
 from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
 

@@ -43,16 +43,8 @@ from ctxview.formats.envelope.editing.field_changes import (
 from ctxview.formats.envelope.field_specs import FIELDS
 from ctxview.formats.envelope.model import EnvelopeRecords, Record
 from ctxview.formats.envelope.parser import RecordFile, RecordLayout, read_again
-from ctxview.formats.envelope.redactions import (
-    DEEPEST,
-    EMPTY,
-    REPLACED,
-    field_paths,
-    is_placeholder,
-    is_redacted,
-    value_at,
-    withheld_values,
-)
+from ctxview.formats.envelope.redacted_fields import DEEPEST, EMPTY, field_paths, value_at
+from ctxview.formats.envelope.redactions import REPLACED, is_placeholder, is_redacted, withheld_values
 from ctxview.formats.envelope.vocabulary import RecordKind
 from ctxview.formats.envelope.withheld import WithheldContent, documents_of
 from ctxview.formats.envelope.withheld_bytes import withheld_spans
