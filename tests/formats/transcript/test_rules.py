@@ -265,6 +265,53 @@ a2 assistant sent=900 out=5 : Done
     assert [source.reading(at, LENS).state.budgets[0].used >= 0 for at in range(3)] == [True] * 3
 
 
+PAUSES = """
+u1 user : Fix it
+a1 assistant sent=60000 out=5 : Done
+u2 user wait=600 : More
+a2 assistant sent=60100 written=59000 out=5 : Done
+u3 user wait=600 : More
+a3 assistant sent=90200 written=60000 out=5 : Done
+u4 user wait=600 : More
+a4 assistant sent=90300 written=89000 out=5 : Done
+u5 user : More
+a5 assistant sent=90400 written=90000 out=5 : Done
+"""
+
+
+def test_pauses_are_one_note_about_the_cache(tmp_path: Path) -> None:
+    found = [each for each in findings_of(write(tmp_path, PAUSES)) if each.rule == "TRW007"]
+    assert [(each.severity, each.origin.line, each.message) for each in found] == [
+        (Severity.WARNING, 10, "call 5 wrote 89,903 cached tokens again"),
+        (
+            Severity.INFO,
+            8,
+            "3 calls after a pause wrote 177,709 cached tokens again, this one the most: 88,903",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "copies", "wanted"),
+    [
+        ("Bash", 2, [("TRW005", "this result is the same as that of r0: 997 tokens are sent twice")]),
+        ("Bash", 4, [("TRW005", "3 results are the same as that of r0: 2,991 tokens are sent again")]),
+        ("Read", 4, [("TRW004", "a.py was read 4 times: 2,991 tokens are copies")]),
+    ],
+)
+def test_copies_of_a_result_are_one_finding(
+    tool: str, copies: int, wanted: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    calls = "\n".join(
+        f"""a{at} call id=t{at} tool={tool} sent={9000 + at * 1000} out=3 : {{"file_path": "a.py"}}
+r{at} result id=t{at} : row*900"""
+        for at in range(copies)
+    )
+    text = f"u1 user : Look\n{calls}\nz assistant sent={9000 + copies * 1000} out=30 : Done"
+    found = [each for each in findings_of(write(tmp_path, text)) if each.rule in ("TRW004", "TRW005")]
+    assert [(each.rule, each.message) for each in found] == wanted
+
+
 INNER = (
     '"data": {"type": "agent_progress", '
     '"message": {"type": "user", "uuid": "inner", "message": {}}, "prompt": "se'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ctxview.analysis.rfc3339 import parse_time
 from ctxview.analysis.wording import counted
@@ -126,24 +126,7 @@ def read_again(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    results = {part.call_id: part for part in facts.context.parts if part.kind is PartKind.RESULT}
-    seen: dict[tuple[str, str | None], list[LogPart]] = defaultdict(list)
-    repeated: list[tuple[LogPart, list[LogPart]]] = []
-    for part in facts.context.parts:
-        if part.kind is not PartKind.CALL or part.about is None:
-            continue
-        if part.tool not in ("Read", "read"):
-            for key in [key for key in seen if key[0] == part.about]:
-                del seen[key]
-            continue
-        result = results.get(part.call_id)
-        if result is None or result.error is not None or result.mark is Mark.UNCHANGED:
-            continue
-        copies = seen[part.about, part.detail]
-        copies.append(result)
-        if len(copies) == facts.profile.limits.same_reads:
-            repeated.append((part, copies))
-    for part, copies in repeated:
+    for part, copies in _reads_again(facts):
         wasted = sum(facts.sizes.of(each) for each in copies[1:])
         text = f"{part.about} was read {len(copies)} times: {wasted:,} tokens are copies"
         yield Hit(facts.log.origin(part.row), text)
@@ -151,10 +134,11 @@ def read_again(facts: TranscriptFacts) -> Iterator[Hit]:
 
 @rule("TRW005", name="identical-results", severity=Severity.WARNING)
 def identical_results(facts: TranscriptFacts) -> Iterator[Hit]:
-    """Two live results are long and identical.
+    """Live results are long and identical.
 
     ## Why
-    The second one tells the model nothing and is sent again with every call.
+    All but the first tell the model nothing and are sent again with every call. Copies of a file that TRW004
+    reports are not reported here again.
     ## Bad
     u1 user : Test it
     a1 call id=t1 sent=9000 out=30 : git status
@@ -172,7 +156,9 @@ def identical_results(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    yield from _repeated(facts, (PartKind.RESULT,), "this result is the same as that of")
+    reads = {each.row for _, copies in _reads_again(facts) for each in copies}
+    results = [part for part in facts.context.parts if part.kind is PartKind.RESULT and part.row not in reads]
+    yield from _repeated(facts, results, "result", "that of")
 
 
 @rule("TRW006", name="shrunk-context", severity=Severity.WARNING, effect=Effect.DROPPED)
@@ -219,7 +205,7 @@ def cache_built_anew(facts: TranscriptFacts) -> Iterator[Hit]:
     """The cache was built anew; it is a note when a pause, a compaction or another model explains it.
 
     ## Why
-    Writing the cache again costs more than reading it, and takes longer.
+    Writing the cache again costs more than reading it, and takes longer. Each explanation is noted once.
     ## Bad
     u1 user : Fix it
     a1 assistant sent=60000 out=5 : Done
@@ -238,24 +224,36 @@ def cache_built_anew(facts: TranscriptFacts) -> Iterator[Hit]:
     if not any(call.cached for call in facts.log.calls):
         return
     least = facts.profile.limits.cache_fell
+    explained: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for before, call in neighbours(facts):
         if before.sent is None or call.cached is None or not before.cached:
             continue
         fell = min(before.sent, call.sent or 0) - call.cached
         if fell <= least:
             continue
-        cause = None
+        cause = note = ""
         first, last = parse_time(before.time or ""), parse_time(call.time or "")
         if first is not None and last is not None:
             minutes = (last - first).total_seconds() / 60
             if minutes >= before.cache_minutes:
-                cause = f"{minutes:.0f} minutes passed"
+                cause, note = "after a pause", f"{minutes:.0f} minutes passed"
         if before.model != call.model:
-            cause = "the model changed"
+            cause, note = "with another model", "the model changed"
         if facts.log.compacted_between(before.row, call.row):
-            cause = "a compaction lies between"
-        text = f"call {call.number} wrote {fell:,} cached tokens again" + (f": {cause}" if cause else "")
-        yield Hit(facts.log.origin(call.row), text, Severity.INFO if cause else None)
+            cause, note = "after a compaction", "a compaction lies between"
+        text = f"call {call.number} wrote {fell:,} cached tokens again"
+        if cause:
+            explained[cause].append((fell, call.row, f"{text}: {note}"))
+        else:
+            yield Hit(facts.log.origin(call.row), text)
+    for cause, found in explained.items():
+        most, row, text = max(found)
+        if len(found) > 1:
+            total = sum(fell for fell, _, _ in found)
+            text = (
+                f"{len(found)} calls {cause} wrote {total:,} cached tokens again, this one the most: {most:,}"
+            )
+        yield Hit(facts.log.origin(row), text, Severity.INFO)
 
 
 @rule("TRW008", name="large-baseline", severity=Severity.INFO)
@@ -305,7 +303,7 @@ def context_text_twice(facts: TranscriptFacts) -> Iterator[Hit]:
     Observed in rollouts of Codex: 8,000 tokens.
     """
     kinds = (PartKind.SYSTEM, PartKind.MEMORY, PartKind.REMINDER)
-    yield from _repeated(facts, kinds, "this text is the same as")
+    yield from _repeated(facts, [part for part in facts.context.parts if part.kind in kinds], "text")
 
 
 @rule("TRW013", name="images", severity=Severity.INFO)
@@ -335,20 +333,51 @@ def images(facts: TranscriptFacts) -> Iterator[Hit]:
         yield Hit(facts.log.origin(found[0].row), text, Severity.WARNING if many else None)
 
 
-def _repeated(facts: TranscriptFacts, kinds: tuple[PartKind, ...], words: str) -> Iterator[Hit]:
-    seen: dict[int, list[LogPart]] = defaultdict(list)
+def _reads_again(facts: TranscriptFacts) -> list[tuple[LogPart, list[LogPart]]]:
+    """Return the calls that read a part of a file once too often, with all live results of such calls."""
+    results = {part.call_id: part for part in facts.context.parts if part.kind is PartKind.RESULT}
+    seen: dict[tuple[str, str | None], list[LogPart]] = defaultdict(list)
+    found: list[tuple[LogPart, list[LogPart]]] = []
     for part in facts.context.parts:
-        if part.kind not in kinds or part.size < LONG:
+        if part.kind is not PartKind.CALL or part.about is None:
+            continue
+        if part.tool not in ("Read", "read"):
+            for key in [key for key in seen if key[0] == part.about]:
+                del seen[key]
+            continue
+        result = results.get(part.call_id)
+        if result is None or result.error is not None or result.mark is Mark.UNCHANGED:
+            continue
+        copies = seen[part.about, part.detail]
+        copies.append(result)
+        if len(copies) == facts.profile.limits.same_reads:
+            found.append((part, copies))
+    return found
+
+
+def _repeated(
+    facts: TranscriptFacts, parts: Iterable[LogPart], name: str, preposition: str = ""
+) -> Iterator[Hit]:
+    """Yield one hit for each long text that other parts repeat, at the first of these."""
+    seen: dict[int, list[list[LogPart]]] = defaultdict(list)
+    for part in parts:
+        if part.size < LONG:
             continue
         alike = seen[part.size]
         text = facts.texts.whole(part) if alike else ""
-        first = next((each for each in alike if facts.texts.whole(each) == text), None)
-        if first is None:
-            alike.append(part)
+        group = next((each for each in alike if facts.texts.whole(each[0]) == text), None)
+        if group is None:
+            alike.append([part])
         else:
-            tokens = facts.sizes.of(part)
-            text = f"{words} {facts.log.name(first.row)}: {tokens:,} tokens are sent twice"
-            yield Hit(facts.log.origin(part.row), text)
+            group.append(part)
+    for first, *copies in (group for alike in seen.values() for group in alike):
+        if copies:
+            tokens = sum(map(facts.sizes.of, copies))
+            origin = " ".join(filter(None, (preposition, facts.log.name(first.row))))
+            text = f"this {name} is the same as {origin}: {tokens:,} tokens are sent twice"
+            if len(copies) > 1:
+                text = f"{len(copies)} {name}s are the same as {origin}: {tokens:,} tokens are sent again"
+            yield Hit(facts.log.origin(copies[0].row), text)
 
 
 def _end(facts: TranscriptFacts) -> Origin:
