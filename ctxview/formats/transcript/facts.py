@@ -279,7 +279,8 @@ def window_of(log: TranscriptLog, profile: Profile, call: ModelCall | None = Non
     if log.window is not None:
         reserved = log.window * limits.codex_reserve_percent // 100 if codex else None
         if log.dialect is Dialect.CLAUDE_CODE:
-            reserved = limits.reserve_output + limits.reserve_margin
+            printed = log.stated.get("autocompact buffer")
+            reserved = printed or limits.reserve_output + limits.reserve_margin
         return SessionWindow(log.window, log.window_from or "written", inferred=False, reserved=reserved)
     reserved = limits.reserve_output + limits.reserve_margin if not codex else None
     by_api = log.dialect in (Dialect.BODY, Dialect.OPENCODE)

@@ -158,16 +158,49 @@ def test_the_baseline_is_still_sent_when_no_call_follows_a_compaction(tmp_path: 
     assert state.budgets[0].used == baseline.used + summary.used
 
 
-def test_the_parts_that_the_program_listed_have_the_sizes_that_it_printed(tmp_path: Path) -> None:
-    text = """
-u1 user : 30k/200k tokens System prompt: 2.5k tokens System tools: 17.7k tokens Memory files: 4.1k tokens
-a1 assistant sent=30000 out=5 : Done
-"""
-    state = state_of(write(tmp_path, text))
+LISTED = (
+    "30k/200k tokens System prompt: 2.5k tokens System tools: 17.7k tokens Memory files: 4.1k tokens",
+    "\x1b[1mContext Usage\x1b[22m\n\x1b[38;2;136m⛁ \x1b[39m \x1b[2mclaude · 30k/200k tokens (15%)\x1b[22m\n"
+    "⛁ System prompt: \x1b[38;2;153;153;153m2.5k tokens (1.3%)\x1b[39m\n"
+    "⛁ System tools: \x1b[38;2;153;153;153m17.7k tokens (8.9%)\x1b[39m\n"
+    "⛁ Memory files: \x1b[38;2;153;153;153m4.1k tokens (2.1%)\x1b[39m",
+    "## Context Usage\n\n**Tokens:** 30k / 200k (15%)\n\n| Category | Tokens | Percentage |\n|---|---|---|\n"
+    "| System prompt | 2.5k | 1.3% |\n| System tools | 17.7k | 8.9% |\n"
+    "| System tools (deferred) | 7.3k | 3.7% |\n| Memory files | 4.1k | 2.1% |",
+)
+
+
+@pytest.mark.parametrize("printed", LISTED)
+def test_the_parts_that_the_program_listed_have_the_sizes_that_it_printed(
+    printed: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path, "u1 user : PRINTED\na1 assistant sent=30000 out=5 : Done")
+    row = json.dumps(f"<local-command-stdout>{printed}</local-command-stdout>").encode()
+    path.write_bytes(path.read_bytes().replace(b'"PRINTED"', row))
+    state = state_of(path)
     used = {segment.name: segment.used for segment in state.budgets[0].segments}
     assert (used["system"], used["tools"], used["memory"]) == (2500, 17700, 4100)
     assert used["baseline"] > 0
     assert used_by_segments(state) == 30005
+    assert state.log is not None
+    assert (state.log.window, state.log.window_from) == (200_000, "/context")
+
+
+def test_the_reserve_is_the_one_that_the_program_printed(tmp_path: Path) -> None:
+    printed = "<local-command-stdout>30k/200k tokens{}</local-command-stdout>"
+    text = "u1 user : {}\na1 assistant sent=9000 out=5 : Done"
+    plain, larger = (
+        state_of(write(tmp_path, text.format(printed.format(end))))
+        for end in ("", " Autocompact buffer: 45.0k tokens (22.5%)")
+    )
+    assert (plain.budgets[0].reserved, larger.budgets[0].reserved) == (33_000, 45_000)
+
+
+def test_a_person_who_writes_of_tokens_does_not_state_the_window(tmp_path: Path) -> None:
+    text = "u1 user : Keep the pack at 5k/16k tokens, please\na1 assistant sent=9000 out=5 : Done"
+    log = state_of(write(tmp_path, text)).log
+    assert log is not None
+    assert (log.window, log.window_from) == (200_000, "inferred from the model claude-sonnet-4-5")
 
 
 def test_the_baseline_is_still_sent_after_a_rewind_to_the_first_prompt(tmp_path: Path) -> None:

@@ -8,12 +8,17 @@ from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.model import LogPart, PartKind, Record
 from ctxview.formats.transcript.values import content_text, json_text, record, text
 
-_CONTEXT = re.compile(r"([\d.]+)(k|m)?\s*/\s*([\d.]+)(k|m)\s*tokens", re.IGNORECASE)
+_OUTPUT = "<local-command-stdout>"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_CONTEXT = re.compile(
+    r"([\d.]+)(k|m)?\s*/\s*([\d.]+)(k|m)\s*tokens|Tokens:\W+([\d.]+)(k|m)?\s*/\s*([\d.]+)(k|m)", re.IGNORECASE
+)
 _STATED = re.compile(
     r"(System prompt|System tools|MCP tools|Custom agents|Memory files|Skills|Messages|Autocompact buffer)"
-    r"[^\d\n]{1,12}([\d.]+)(k|m)?\s*tokens",
+    r"(?:[^\d\n|]{1,12}([\d.]+)(k|m)?\s*tokens|\s*\|\s*([\d.]+)(k|m)?\s*\|)",
     re.IGNORECASE,
 )
+"""A line of the list, or a row of the table that newer versions print."""
 
 
 def attachment_text(attachment: Record) -> str:
@@ -50,10 +55,14 @@ def part_text(value: Record, part: LogPart) -> str:
 
 def context_dump(words: str) -> tuple[int, dict[str, int]] | None:
     """Return the window and the sizes of the parts that `/context` printed; None for another text."""
-    if "tokens" not in words or (found := _CONTEXT.search(words)) is None:
+    if _OUTPUT not in words:
         return None
-    return _size(found[3], found[4]), {
-        name.lower(): _size(figure, unit) for name, figure, unit in _STATED.findall(words)
+    plain = _COLOUR.sub("", words)
+    if (found := _CONTEXT.search(plain)) is None:
+        return None
+    return _size(found[3] or found[7], found[4] or found[8]), {
+        name.lower(): _size(figure or cell, unit or cell_unit)
+        for name, figure, unit, cell, cell_unit in _STATED.findall(plain)
     }
 
 
