@@ -125,9 +125,16 @@ def _recognise_json(value: dict[str, JsonValue]) -> tuple[int, str] | None:
     if value.get("ok") is False and isinstance(error, dict) and "code" in error:
         return PERHAPS, "an API error"
     messages = inner.get("messages")
-    if isinstance(messages, list) and any("<context>" in str(each)[:100_000] for each in messages[:5]):
+    if isinstance(messages, list) and any(map(_has_context_block, messages[:5])):
         return LIKELY, "messages with a context block"
     return None
+
+
+def _has_context_block(message: JsonValue) -> bool:
+    try:
+        return "<context>" in str(message)[:100_000]
+    except RecursionError:
+        return False
 
 
 def _recognise_folder(peek: Peek) -> FormatMatch | None:

@@ -421,3 +421,13 @@ def test_any_content_can_be_read(messages: list[dict[str, Any]]) -> None:
         for found in requests_in(body):
             held.add(PlacedRequest(found, lambda pointer: Origin("x.json", pointer)))
         assert len(held.values) == len(held.log.rows)
+
+
+def test_a_message_that_is_nested_deeply_does_not_stop_the_reading(tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    deep = "[" * 2000 + "]" * 2000
+    path.write_text(
+        f'{{"model": "claude-x", "max_tokens": 9, "messages": [{{"role": "user", "content": {deep}}}]}}'
+    )
+    state = open_source(path).reading(0, LENS).state
+    assert [block.id for tier in state.tiers for block in tier.blocks] == ["messages/0"]
