@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from ctxview.analysis.wording import did_you_mean
-from ctxview.commands.arguments import add_reading_arguments, lens_from, open_whole_source, unsigned_integer
+from ctxview.commands.arguments import (
+    add_reading_arguments,
+    lens_from,
+    open_whole_source,
+    sources_below,
+    unsigned_integer,
+)
 from ctxview.commands.inspect import add_screen_arguments, is_terminal, open_inspector
 from ctxview.core.edits import EditRefused
 from ctxview.core.findings import Finding
@@ -45,6 +51,7 @@ from ctxview.review.words import SignOff
 
 EXIT_NOT_READY = 1
 EXIT_UNREADABLE = 2
+MOST_NAMED = 4
 FORMATS = ("text", "json", "sarif", "github")
 _WITHOUT_SCREEN = (
     *("approve", "reject", "accept", "looked_at", "ask", "answer", "waive"),
@@ -127,6 +134,9 @@ def _moment(text: str) -> datetime:
 
 def _review(arguments: Namespace) -> int:
     sources = [open_whole_source(path, arguments) for path in arguments.paths]
+    for path, source in zip(arguments.paths, sources, strict=True):
+        if path.is_dir() and source.path.resolve() != path.resolve():
+            print_error(f"note: only {source.path} is reviewed, not all of {path}")
     lens = lens_from(arguments)
     try:
         review = _decided(sources, lens, arguments)
@@ -266,7 +276,10 @@ def _verify(arguments: Namespace) -> int:
         try:
             found = verify_path(path, lens, options, arguments.as_format)
         except OpenError as error:
-            print_error(str(error))
+            # What lies below is not taken instead: the approval of a part says nothing about the whole.
+            below = [str(each.path) for each in sources_below(path)[0]]
+            what = ", ".join([*below[:MOST_NAMED], *(["…"] if len(below) > MOST_NAMED else [])])
+            print_error(f"{path}: name what was reviewed: {what}" if below else str(error))
             unreadable = True
             continue
         checked.append((found, judge(found)))

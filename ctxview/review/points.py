@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from hashlib import sha256
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -113,12 +113,16 @@ def secrets_beside(subject: Subject, points: Iterable[Point]) -> Iterator[Point]
 
     Formats report the secrets of the files that they read; a note beside them is only hashed.
     """
+    # The formats name a file as the user did, which may be relative or a link.
     reported = {
-        each.origin.file for each in points if each.origin is not None and (each.rule or "")[:3] == "SEC"
+        Path(file).resolve()
+        for file in {
+            each.origin.file for each in points if each.origin is not None and (each.rule or "")[:3] == "SEC"
+        }
     }
     for name, size in subject.sizes.items():
         file = str(subject.root / name)
-        if size > LARGEST_SEARCHED or file in reported:
+        if size > LARGEST_SEARCHED or subject.root / name in reported:
             continue
         try:
             data = read_beneath(subject.root, name)

@@ -273,7 +273,7 @@ def _verdict(review: Review) -> Verdict:
     word: VerdictWord
     if last.decision == SignOff.ASKED:
         word = points.word if points.word is VerdictWord.DO_NOT_APPROVE else VerdictWord.NOT_READY
-        who = f"{last.reviewer} asked for context on {last.time[:10]}"
+        who = f"context asked for by {last.reviewer} on {last.time[:10]}"
     elif last.same_files and last.decision == SignOff.REJECTED:
         return Verdict(VerdictWord.REJECTED, who)
     elif last.same_files and not asked:

@@ -176,6 +176,20 @@ def test_open_notes_are_not_called_decided(handoff: Path, ctxview: Run) -> None:
     assert ctxview("review", path, "--looked-at", "all").out.startswith("READY  all points are decided")
 
 
+def test_a_folder_around_one_source_is_not_approved_with_it(handoff: Path, ctxview: Run) -> None:
+    folder = Path("log")
+    folder.mkdir()
+    name = samples_folder() / "transcript" / "plan-rollback" / "rollout-2026-08-01T10-00-00-plan.jsonl"
+    file = Path(shutil.copy(name, folder))
+    done = ctxview("review", folder, "--looked-at", "all", "--approve")
+
+    assert (done.code, done.err) == (0, f"ctxview: note: only {file} is reviewed, not all of log\n")
+    assert ctxview("review", "--verify", file).code == 0
+    whole = ctxview("review", "--verify", folder)
+    assert (whole.code, whole.err) == (2, f"ctxview: log: name what was reviewed: {file}\n")
+    assert "note" not in ctxview("review", handoff).err
+
+
 def test_a_review_record_is_not_content_of_any_format(handoff: Path, ctxview: Run) -> None:
     """A record with the members of an envelope beside a bundle would otherwise take over the view."""
     before = ctxview("show", handoff, "--json").out, ctxview("check", ".").out

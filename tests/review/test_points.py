@@ -79,6 +79,17 @@ def test_a_raw_file_has_points_and_a_secret_in_it_is_masked(tmp_path: Path) -> N
     assert "\u202e" not in repr([point.title + point.detail for point in review.points])
 
 
+def test_a_secret_is_one_point_however_the_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").write_text(f"token = {SECRET}\n")
+    (tmp_path / "link.txt").symlink_to("notes.txt")
+    monkeypatch.chdir(tmp_path)
+
+    for name in (Path("notes.txt"), Path("link.txt"), tmp_path / "notes.txt"):
+        assert [point.rule for point in review_of(name).points] == ["SEC002", "RAW001"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
 def test_a_secret_in_a_file_that_no_format_reads_is_a_masked_point(tmp_path: Path, encoding: str) -> None:
     handoff = sample("handoff", tmp_path)

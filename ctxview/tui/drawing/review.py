@@ -15,7 +15,7 @@ from ctxview.review.review import Review
 from ctxview.review.targets import TargetShare
 from ctxview.tui.drawing.boxes import INSIDE, box, ends, side_by_side
 from ctxview.tui.drawing.glyphs import SEVERITY
-from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, shorten, show, width, wrap_to
+from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, width, wrap_to
 from ctxview.tui.drawing.xray import row_lines, tier_signs
 from ctxview.tui.model.review_desk import ReviewDesk
 
@@ -23,6 +23,7 @@ BOXED, LEAST_BOXED = 100, 28
 """The size from which on the parts are boxes."""
 LEAST_STATUS = 10
 """Cells of a line of a point beside its title."""
+ACCEPTING = "with a reason, which becomes part of the sign-off"
 MOST_TARGETS = 8
 MOST_DETAIL = 4
 """Lines of detail of the chosen point."""
@@ -151,7 +152,7 @@ def _point_lines(
 def _point_line(point: Point, review: Review, cells: int, *, chosen: bool) -> Line:
     style = f"severity.{point.severity}"
     sign = "✖" if point.leak else SEVERITY[point.severity]
-    status = show(shorten(review.status(point), max(8, cells // 3)), _status_style(point, review))
+    status = fit(show(review.status(point), _status_style(point, review)), max(8, cells // 3))
     rule = show(f"{point.rule} ", style) if point.rule else ()
     bar = (Span("▌" if chosen else " ", "accent"),)
     title = join(bar, (Span(f" {sign} ", style),), rule, show(point.title, "bold" if chosen else ""))
@@ -274,7 +275,7 @@ def _decision_box(review: Review, cells: int) -> list[Line]:
     if why is not None:
         approve = show(f"not possible yet: {why}", "severity.warning")
     rows = (
-        ("a", "Accept the point", show("with a reason; the reason becomes part of the sign-off", "dim")),
+        ("a", "Accept the point", show(f"{ACCEPTING}; Space is enough for what does not block", "dim")),
         (
             "c",
             "Ask for context",

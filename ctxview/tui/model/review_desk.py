@@ -77,6 +77,21 @@ class ReviewDesk(Struct, frozen=True, eq=False):
     def next_target(self) -> ReviewDesk:
         return replace(self, target=(self.target + 1) % max(1, len(self.shares)))
 
+    def following(self, before: ReviewDesk) -> ReviewDesk:
+        """Return the desk with point and target of the one before it, and with what changed since then."""
+        if before.review is None or self.review is None:
+            return self
+        name = before.point.id if before.point is not None else ""
+        place = next((at for at, point in enumerate(self.points) if point.id == name), 0)
+        one, other = before.review.subject, self.review.subject
+        pairs = {*one.files.items(), *one.links.items()} ^ {*other.files.items(), *other.links.items()}
+        return replace(
+            self,
+            chosen=place,
+            target=before.target if before.target < len(self.shares) else 0,
+            changed=tuple(dict.fromkeys((*before.changed, *sorted({name for name, _ in pairs})))),
+        )
+
     def decided(self, point: Point, kind: DecisionKind, text: str) -> tuple[ReviewDesk, str]:
         """Decide a point, and keep that; return the desk after it, and a notice.
 
@@ -105,7 +120,7 @@ class ReviewDesk(Struct, frozen=True, eq=False):
                     notice = f" It is kept in the review only: {refusal}."
             keep_progress(review)
         except (DecisionRefused, OpenError, *_NOT_WRITTEN) as error:
-            return self, f"{error}."
+            return self, _sentence(error)
         left = len(review.undecided)
         more = f"{counted(left, 'point')} left." if left else "All points are decided: A approves."
         desk = replace(self, source=source, review=review, changed=())
@@ -120,15 +135,15 @@ class ReviewDesk(Struct, frozen=True, eq=False):
             file, _ = sign_off(self.review, [self.source], request)
         except SignOffRefused as error:
             # The files may have changed since they were read: what is there now is shown.
-            return open_desk(self.source, self.lens, self), f"{error}."
+            return open_desk(self.source, self.lens, self), _sentence(error)
         except _NOT_WRITTEN as error:
-            return self, f"{error}."
+            return self, _sentence(error)
         after = open_desk(self.source, self.lens, replace(self, changed=()))
         return after, f"{decision.capitalize()}: {file.name} binds it to these bytes."
 
 
 def open_desk(source: Source, lens: Lens, before: ReviewDesk | None = None) -> ReviewDesk:
-    """Open the review of a source with the kept decisions; point and target stay those of `before`."""
+    """Open the review of a source with the kept decisions; the cursor is on the first point to decide."""
     desk = ReviewDesk(source, lens)
     try:
         review = open_review([source], lens)
@@ -138,13 +153,13 @@ def open_desk(source: Source, lens: Lens, before: ReviewDesk | None = None) -> R
     previews = tuple(
         make_xray(share.preview, lens.counter) if share.preview is not None else None for share in shares
     )
-    name = before.point.id if before is not None and before.point is not None else ""
-    place = next((at for at, point in enumerate(review.points) if point.id == name), 0)
-    target = before.target if before is not None and before.target < len(shares) else 0
-    changed: tuple[str, ...] = ()
-    if before is not None and before.review is not None:
-        one, other = before.review.subject, review.subject
-        pairs = {*one.files.items(), *one.links.items()} ^ {*other.files.items(), *other.links.items()}
-        changed = tuple(dict.fromkeys((*before.changed, *sorted({name for name, _ in pairs}))))
+    left = review.undecided
+    place = review.points.index(left[0]) if left else 0
     files = watched_paths(review.subject, source.path)
-    return ReviewDesk(source, lens, review, previews, "", place, target, files, changed)
+    opened = ReviewDesk(source, lens, review, previews, chosen=place, files=files)
+    return opened.following(before) if before is not None else opened
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."

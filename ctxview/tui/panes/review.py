@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual import events
 
 from ctxview.analysis.revisions.overview import missing_sentences, summarise
@@ -53,6 +54,8 @@ class ReviewPane(FactsPane):
         self._read: tuple[object, int] = (None, 0)
         """The reading for which the desk was opened, and how often its files were reread by then."""
         self._lines_of: tuple[int | None, ...] = ()
+        self._rows_ahead = 0
+        """How far the cursor was moved before there was a review to move in."""
 
     def differs(self, before: ViewState, after: ViewState) -> bool:
         return super().differs(before, after) or not self._is_present(after)
@@ -87,6 +90,8 @@ class ReviewPane(FactsPane):
     def move(self, rows: int) -> None:
         if self.desk is not None:
             self._show(self.desk.moved(rows))
+        else:
+            self._rows_ahead += rows
 
     def move_end(self, *, last: bool) -> None:
         if self.desk is not None:
@@ -129,7 +134,19 @@ class ReviewPane(FactsPane):
         job, desk = message.job, message.result
         if isinstance(job, OpenDesk) and job is self._opening and isinstance(desk, ReviewDesk):
             self._model.live.watch_reviewed(job.source.path, desk.files)
-            self._show(desk)
+            self._opened(job, desk)
+
+    def _opened(self, job: OpenDesk, desk: ReviewDesk) -> None:
+        """Show an opened desk, unless a decision was made meanwhile: then its files are read once more."""
+        now = self.desk
+        if now is None or job.before is None:
+            self._show(desk.moved(self._rows_ahead))
+            self._rows_ahead = 0
+        elif now.review is not job.before.review:
+            self._opening = OpenDesk(now.source, job.lens, now)
+            self.jobs.start(self._opening)
+        else:
+            self._show(desk.following(replace(now, changed=desk.changed)))
 
     def on_unmount(self) -> None:
         self.jobs.close()

@@ -28,7 +28,7 @@ def test_after_a_late_change_the_review_is_read_again_and_can_be_decided(
         file.write("one more line\n")
 
     after, notice = desk.signed(SignOff.APPROVED, "")
-    assert notice.startswith("the files changed since they were read")
+    assert notice.startswith("The files changed since they were read")
     assert "ENV030" not in {point.group for point in desk.points}
     assert "ENV030" in {point.group for point in after.points}
     assert after.signed(SignOff.REJECTED, "a late change")[1].startswith("Rejected: handoff.ctxreview.json")
@@ -52,7 +52,7 @@ def test_a_question_after_an_approval_is_the_last_word(
     assert notice.startswith("Asked: round.json.2.ctxreview.json")
     assert desk.review is not None
     assert desk.review.verdict.word != "SIGNED"
-    assert "asked for context on" in desk.review.verdict.sentence
+    assert "context asked for by" in desk.review.verdict.sentence
     asked = read_record(tmp_path / "round.json.2.ctxreview.json").statement
     assert asked is not None
     assert asked.predicate.follows == read_record(tmp_path / "round.json.ctxreview.json").digest

@@ -105,6 +105,8 @@ async def test_leaving_and_coming_back_continues(envelopes: Path) -> None:
     async with driving(open_source(source), size=(120, 36)) as drive:
         await _opened(drive)
         assert "1 of 20 decided" in drive.text(Pane.REVIEW)
+        assert "▌ ✖ ENV056" in drive.text(Pane.REVIEW), "the first point that is left to decide"
+        await drive.press("k")
         assert "accepted: the raw text is harmless" in drive.text(Pane.REVIEW)
 
 
@@ -158,6 +160,33 @@ async def test_what_changed_while_a_reviewer_wrote_is_not_signed(tmp_path: Path)
         await _say(drive, "seen")
         assert (tmp_path / "note.txt.ctxreview.json").exists()
         assert "Changed on disk" not in drive.text(Pane.REVIEW)
+
+
+async def test_what_a_reviewer_writes_into_the_source_is_not_a_change_by_others(envelopes: Path) -> None:
+    folder = envelopes / "handoff"
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        pane = await _opened(drive)
+        before = pane.desk
+        await drive.press("a", "j", "enter")
+        await drive.type("one sender, says Bram")
+        await drive.press("enter")
+        await drive.wait_until((folder / "handoff.r2.json").exists, "the waiver is written")
+        await drive.poll()  # the new file is seen before or after the decision is on the screen
+        await drive.wait_until(lambda: "rev 6 of 6" in drive.screen_text(), "the new revision is shown")
+        await drive.settle()
+        assert pane.desk is not before
+        assert "Changed on disk" not in drive.text(Pane.REVIEW)
+        assert "gap-senders" not in drive.text(Pane.REVIEW).split("What is missing")[0]
+
+
+async def test_keys_that_come_before_the_review_is_read_move_in_it(envelopes: Path) -> None:
+    async with driving(open_source(envelopes / "handoff"), size=(120, 36)) as drive:
+        await drive.press_quickly("A", "j")
+        pane = review_of(drive)
+        await drive.wait_until(lambda: pane.desk is not None, "the review is read")
+        await drive.settle()
+        assert pane.desk is not None
+        assert pane.desk.chosen == 1
 
 
 async def test_a_click_beside_the_prompt_signs_nothing(tmp_path: Path) -> None:
