@@ -127,7 +127,7 @@ def not_json(text: JsonText) -> Iterator[Hit]:
     ## Source
     ECMA-404, and ECMAScript JSON.parse: no comments, no trailing commas, no NaN, no text around the value.
     """
-    if text.error is not None and (_likely_cause(text.data) or _foreign_encoding(text.data) is None):
+    if text.error is not None and (_likely_cause(text.data) or foreign_encoding(text.data) is None):
         place = text.error.place
         origin = Origin(text.file, None, place.offset, place.offset, place.line, place.column)
         yield Hit(origin, f"not JSON: {excerpt(_with_cause(text.error.reason, text.data), 300)}")
@@ -213,7 +213,7 @@ def not_utf8(text: JsonText) -> Iterator[Hit]:
     ## Source
     RFC 8259 section 8.1.
     """
-    found = _foreign_encoding(text.data)
+    found = foreign_encoding(text.data)
     if found is not None and _likely_cause(text.data) is None:
         offset, reason = found
         place = LineColumns(text.data).at(offset)
@@ -371,7 +371,7 @@ def _foreign_mark(data: bytes) -> str | None:
     return None
 
 
-def _foreign_encoding(data: bytes) -> tuple[int, str] | None:
+def foreign_encoding(data: bytes) -> tuple[int, str] | None:
     """The offset where a file is not plain UTF-8, and why; None when it is."""
     if (mark := _foreign_mark(data)) is not None:
         return 0, mark

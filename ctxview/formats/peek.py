@@ -24,8 +24,10 @@ CLOSE_CALL = 5
 MOST_BYTES = 4 * 1024 * 1024
 MOST_NAMES = 20_000
 HEAD = 64 * 1024
-LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines")
-SUFFIXES = (".json", *LINES_SUFFIXES, ".txt", ".md", ".log", ".db")
+LINES_SUFFIXES = (".jsonl", ".ndjson", ".jsonlines", ".ldjson")
+JSON_SUFFIXES = (".json", ".har")
+"""The endings that say that a file is JSON; HAR files record calls of models."""
+SUFFIXES = (*JSON_SUFFIXES, *LINES_SUFFIXES, ".txt", ".md", ".log", ".db")
 """The endings of files that may be sources."""
 FOLDERS = (".agent",)
 """The names of folders that are sources; a pipe or a socket of the name is reported."""
@@ -144,7 +146,7 @@ class Peek:
             return False
         if data is None:
             return bool(self.head) and self._is_large_and_broken()
-        if suffix == ".json":
+        if suffix in JSON_SUFFIXES:
             return self._document is None
         try:
             return not all(parse(line) for line in data.split(b"\n") if line.strip())
@@ -156,7 +158,7 @@ class Peek:
         try:
             data = read_bytes(self.path, LIMIT)
             data.decode()
-            for text in [data] if self.path.suffix.lower() == ".json" else data.split(b"\n"):
+            for text in [data] if self.path.suffix.lower() in JSON_SUFFIXES else data.split(b"\n"):
                 if text.strip():
                     _SYNTAX.decode(text)
         except (ReadError, UnicodeDecodeError, msgspec.DecodeError, RecursionError):
@@ -173,7 +175,7 @@ class Peek:
 
     @property
     def _is_called_json(self) -> bool:
-        return self.path.suffix.lower() in (".json", *LINES_SUFFIXES)
+        return self.path.suffix.lower() in (*JSON_SUFFIXES, *LINES_SUFFIXES)
 
     @property
     def without_comments(self) -> Peek | None:

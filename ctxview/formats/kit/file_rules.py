@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 
+from ctxview.analysis.json_rules import foreign_encoding
 from ctxview.core.findings import REGISTRY, Finding, Hit, Severity, rule, run
 from ctxview.core.origin import Origin
+from ctxview.files.line_columns import LineColumns
 
 
 def report_unrecognised(file: str, shown_as: str, failed: Mapping[str, str]) -> Iterator[Finding]:
@@ -22,8 +25,21 @@ def report_partly_read(file: str, left_out: str) -> Iterator[Finding]:
 
 
 def report_invalid_texts(file: str, tables: Mapping[str, int]) -> Iterator[Finding]:
-    """Report RAW004; `tables` has the number of such texts by table."""
-    yield from run([REGISTRY["RAW004"]], file, tables)
+    """Report RAW004 about a database; `tables` has the number of such texts by table."""
+    for table, count in tables.items():
+        texts = f"1 text of {table} is" if count == 1 else f"{count:,} texts of {table} are"
+        yield from run([REGISTRY["RAW004"]], Origin(file, f"/{table}"), f"{texts} not UTF-8")
+
+
+def check_encoding(file: str, data: bytes) -> Iterator[Finding]:
+    """Report RAW004 where the bytes of a text are not UTF-8; a byte order mark of UTF-8 is allowed."""
+    begin = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
+    found = foreign_encoding(data[begin:])
+    if found is not None:
+        start = begin + found[0]
+        place = LineColumns(data).at(start)
+        origin = Origin(file, start=start, line=place.line, column=place.column)
+        yield from run([REGISTRY["RAW004"]], origin, found[1])
 
 
 @rule("RAW001", name="no-format-recognised", severity=Severity.INFO)
@@ -84,21 +100,19 @@ def partly_read(file: str, left_out: str) -> Iterator[Hit]:
 
 
 @rule("RAW004", name="invalid-text", severity=Severity.ERROR)
-def invalid_text(file: str, tables: Mapping[str, int]) -> Iterator[Hit]:
-    """A database holds text that is not UTF-8.
+def invalid_text(origin: Origin, what: str) -> Iterator[Hit]:
+    """A database or a file holds text that is not UTF-8.
 
     ## Why
-    The invalid bytes are shown as U+FFFD. Most programs that read the row fail, and those that do not may
-    read another text than is shown here.
+    The invalid bytes are shown as U+FFFD. Most programs that read the row or the file fail or skip it, and
+    those that do not may read another text than is shown here.
     ## Bad
     INSERT INTO messages (content) VALUES (CAST(x'636166E9' AS TEXT))
     ## Good
     INSERT INTO messages (content) VALUES ('café')
     ## Fix
-    Write the row again, from the program that it belongs to.
+    Write the row again, from the program that it belongs to, or save the file as UTF-8.
     ## Source
     SQLite's file format: text is in the encoding of the database, and SQLite does not check it.
     """
-    for table, count in tables.items():
-        texts = f"1 text of {table} is" if count == 1 else f"{count:,} texts of {table} are"
-        yield Hit(Origin(file, f"/{table}"), f"{texts} not UTF-8, and \ufffd replaces the invalid bytes")
+    yield Hit(origin, f"{what}, and \ufffd replaces the invalid bytes")

@@ -110,6 +110,7 @@ def read_bundle(
         return tuple(old) if name in kept else tuple(read(lines(name)))
 
     old = known or MemoryBundle(files={})
+    part(VAULTS, iter, ())  # only its broken lines are of interest
     return MemoryBundle(
         files=files,
         memories=part(MEMORIES, _memories, old.memories),

@@ -35,7 +35,7 @@ from ctxview.formats.interface import (
 from ctxview.formats.kit.file_rules import report_partly_read, report_unrecognised
 from ctxview.formats.kit.history import FileHistoryStream
 from ctxview.formats.masked_bytes import Spans, mask_bytes
-from ctxview.formats.peek import LINES_SUFFIXES, Peek
+from ctxview.formats.peek import JSON_SUFFIXES, LINES_SUFFIXES, Peek
 from ctxview.formats.raw.lines import LARGE, RawLinesSource, may_redact
 from ctxview.formats.raw.parser import (
     BYTES,
@@ -257,11 +257,11 @@ def _findings(raw: RawFile, *, whole: bool) -> Iterator[Finding]:
 def _json_findings(raw: RawFile) -> Iterator[Finding]:
     """Run the JSN rules if the name of the file or its content says that it is JSON or JSON lines."""
     suffix = Path(raw.file).suffix.lower()
-    if suffix in LINES_SUFFIXES or (raw.kind is RawKind.LINES and suffix != ".json"):
+    if suffix in LINES_SUFFIXES or (raw.kind is RawKind.LINES and suffix not in JSON_SUFFIXES):
         yield from check_json_lines(raw.file, raw.data)
     elif raw.document is not None:
         yield from check_document(raw.file, raw.document)
-    elif suffix == ".json" or (raw.kind is RawKind.TEXT and looks_like_json(raw.data)):
+    elif suffix in JSON_SUFFIXES or (raw.kind is RawKind.TEXT and looks_like_json(raw.data)):
         yield from check_json(raw.file, raw.data)
 
 

@@ -161,6 +161,13 @@ def test_any_json_value_is_json(tmp_path: Path, data: bytes) -> None:
     assert rules(reading(tmp_path, data, "a.json")) == {"RAW001"}
 
 
+@pytest.mark.parametrize(("name", "line"), [("calls.har", 1), ("calls.HAR", 1), ("rows.ldjson", 2)])
+def test_files_whose_ending_says_json_are_json(tmp_path: Path, name: str, line: int) -> None:
+    data = b"{'log': {}}\n" if line == 1 else b"{}\n{'log': {}}\n"
+    found = [each for each in reading(tmp_path, data, name).findings if each.rule == "JSN001"]
+    assert [each.origin.line for each in found] == [line]
+
+
 def test_every_line_of_json_lines_is_checked(tmp_path: Path) -> None:
     data = b'{"a": 1}\n\n{bad}\n{"b": 1, "b": 2}\n{"c'
     found = [each for each in reading(tmp_path, data, "a.jsonl").findings if each.rule != "RAW001"]

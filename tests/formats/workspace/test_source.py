@@ -251,6 +251,23 @@ def test_text_of_the_database_that_is_not_utf8_is_a_finding(
     ]
 
 
+@pytest.mark.parametrize(
+    ("data", "line", "words"),
+    [
+        (b"# Rules\n\n- Serve caf\xe9.\n", 3, "the byte 0xE9 is not UTF-8"),
+        ("- Serve coffee.\n".encode("utf-16"), 1, "byte order mark of UTF-16"),
+        (b"\xef\xbb\xbf- Serve coffee.\n- caf\xe9\n", 2, "the byte 0xE9 is not UTF-8"),
+    ],
+)
+def test_instructions_that_are_not_utf8_are_a_finding(
+    tmp_path: Path, data: bytes, line: int, words: str
+) -> None:
+    write(tmp_path, {"AGENTS.md": data, "CLAUDE.md": b"\xef\xbb\xbf- Serve tea.\n"})
+    found = [each for each in WorkspaceSource(tmp_path).findings(LENS) if each.rule == "RAW004"]
+    assert [(Path(each.origin.file).name, each.origin.line) for each in found] == [("AGENTS.md", line)]
+    assert words in found[0].message
+
+
 def test_a_link_that_leaves_the_folder_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("- The secret of the other folder.\n")
     home = write(tmp_path / "home", sound_home())

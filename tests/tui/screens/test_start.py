@@ -67,7 +67,7 @@ async def test_nearby_files_come_first_and_enter_opens_them(in_an_empty_folder: 
         entry = start(pilot).entries[0]
         assert (entry.section, entry.name) == ("Nearby", "mine")
         await pilot.press("enter")
-        await pilot.pause()
+        await settle(pilot.app)
         assert isinstance(pilot.app.screen, InspectorScreen)
     assert [path.name for path in start_entries.recent_paths()] == ["mine"]
 

@@ -13,7 +13,7 @@ from ctxview.analysis.path_rules import check_path
 from ctxview.analysis.text_rules import check_bytes, check_text
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.core.origin import Origin
-from ctxview.formats.kit.file_rules import report_partly_read, report_unreadable
+from ctxview.formats.kit.file_rules import check_encoding, report_partly_read, report_unreadable
 from ctxview.formats.kit.folder import EntryKind, FolderFile, SourceFolder
 from ctxview.formats.kit.history import EmptyHistoryStream
 from ctxview.formats.kit.json_records import JsonRecord
@@ -65,6 +65,9 @@ def check_small_texts(session: Session) -> Iterator[Finding]:
     for part in parts:
         if part.data is not None and len(part.data) <= LARGEST_TEXT:
             yield from check_bytes(part.file, part.data)
+    for part in (*parts, session.part("context/pack.md"), session.part("latest.md")):
+        if part.data is not None and len(part.data) <= LARGEST_TEXT:
+            yield from check_encoding(part.file, part.data)
     for record in (*session.facts.records, *session.decisions.records, *session.refs.records):
         for name, value in record.members.items():
             if isinstance(value, str):

@@ -11,8 +11,14 @@ from collections.abc import Iterator
 from ctxview.analysis.text_rules import check_characters
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.core.origin import Origin
-from ctxview.formats.kit.file_rules import report_invalid_texts, report_partly_read, report_unreadable
+from ctxview.formats.kit.file_rules import (
+    check_encoding,
+    report_invalid_texts,
+    report_partly_read,
+    report_unreadable,
+)
 from ctxview.formats.workspace.facts import WorkspaceFacts
+from ctxview.formats.workspace.model import Role
 
 (RULES,) = group_rules(__name__, "facts")
 
@@ -43,6 +49,8 @@ def check_workspace(facts: WorkspaceFacts) -> Iterator[Finding]:
     # WSP019 reports the secrets of these files.
     for each in workspace.files:
         document = each.document
+        if each.role not in (Role.CONTEXT, Role.SESSION):  # those are documents, and DOC019 is about them
+            yield from check_encoding(each.file, document.data)
         text = document.data.decode("utf-8", "replace")
         starts = document.starts
 

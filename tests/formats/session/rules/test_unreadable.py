@@ -248,3 +248,15 @@ def test_shards_that_cannot_be_read_may_hold_what_is_not_found(
         root = columnar(sound(tmp_path), in_log).write()
         found = rules.check_all(read_facts(root))
         assert [each for each in found if each.severity is not Severity.INFO] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["context/summary.md", "context/todo.md", "context/pinned/system.md", "latest.md"]
+)
+def test_a_text_that_is_not_utf8_is_a_finding(tmp_path: Path, name: str) -> None:
+    build = sound(tmp_path / "session")
+    build.write()
+    path = build.root / name
+    path.write_bytes(b"caf\xe9\n")
+    found = SessionSource(build.root).findings(Lens(ESTIMATES["words"]))
+    assert ("RAW004", name) in names_and_rules(build.root, list(found))
