@@ -150,7 +150,7 @@ class Workspace(Struct, frozen=True, dict=True, eq=False):
     unreadable: tuple[tuple[str, str], ...] = ()
     """Files and folders that could not be read, each with the reason."""
     links: Mapping[str, str] = {}
-    """Prompt files that are links to others, and the name that the link gives."""
+    """Prompt files and folders of rules that are links to others, and the name that the link gives."""
 
     def of(self, *roles: Role) -> Iterator[WorkspaceFile]:
         return (each for each in self.files if each.role in roles)

@@ -155,9 +155,17 @@ class _Reader:
         return names
 
     def _below(self, folder: str, depth: int = 0) -> Iterator[str]:
-        if self.folder.entry(folder).kind is not EntryKind.FOLDER or depth > 3:
+        kind = self.folder.entry(folder).kind
+        if kind is EntryKind.LINK:
+            self.links[folder] = _target(self.folder, folder)
+        if kind in (EntryKind.ABSENT, EntryKind.LINK):
             return
-        for each in self.folder.entries(folder):
+        entries = self.folder.entries(folder)
+        if depth > 3:
+            if entries:
+                self.folder.seen.capped[folder] = len(entries)
+            return
+        for each in entries:
             if each.kind is EntryKind.FOLDER:
                 yield from self._below(f"{folder}/{each.name}", depth + 1)
             else:

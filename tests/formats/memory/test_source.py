@@ -14,6 +14,7 @@ from ctxview.formats import open_source
 from ctxview.formats.memory import files as bundle_files
 from ctxview.formats.memory.policy import AppendPolicy
 from ctxview.formats.memory.profile import load_profile
+from ctxview.formats.memory.records import FILES
 from ctxview.formats.memory.source import MemorySource
 from ctxview.formats.registry import detect
 from tests.formats.memory.bundles import lens, opened, state_of, write_bundle
@@ -359,6 +360,15 @@ def test_secrets_in_entries_are_found(tmp_path: Path) -> None:
     source = opened(tmp_path, f'entry: {{"rawEntry": "The key is {key}", "summary": "Ada shared a key."}}')
     assert any(each.rule.startswith("SEC") for each in source.findings(lens()))
     assert all(key not in each.message for each in source.findings(lens()))
+
+
+def test_broken_lines_of_every_file_are_findings(tmp_path: Path) -> None:
+    write_bundle(tmp_path, SCRIPT)
+    for name in FILES:
+        with (tmp_path / name).open("ab") as file:
+            file.write(b"torn\n")
+    found = {each.origin.file for each in MemorySource(tmp_path).findings(lens()) if each.rule == "JSN001"}
+    assert found == {str(tmp_path / name) for name in FILES}
 
 
 def test_hostile_names_and_blank_or_broken_contexts_have_a_state(tmp_path: Path) -> None:

@@ -316,6 +316,43 @@ def test_a_fifo_in_the_place_of_a_folder_is_an_error(tmp_path: Path) -> None:
     assert found == [(audit, "cannot be read: this is neither a file nor a folder")]
 
 
+RULE_FILES = {"AGENTS.md": "- Be brief.\n", "shared/rules/tea.md": "- Serve tea.\n"}
+
+
+@pytest.mark.parametrize(
+    ("target", "rule", "words"),
+    [
+        ("../shared/rules", "RAW003", "the files in shared/rules were not read"),
+        ("rules", "RAW002", "symbolic link"),
+        ("../gone", "RAW002", "symbolic link"),
+    ],
+)
+def test_a_folder_of_rules_that_is_a_link_is_named(
+    tmp_path: Path, target: str, rule: str, words: str
+) -> None:
+    repository = write(tmp_path, {**RULE_FILES, ".cursor/keep": ""})
+    (repository / ".cursor" / "rules").symlink_to(target)
+    found = [each for each in findings(repository) if each.rule.startswith("RAW")]
+    assert [(each.rule, each.origin.file) for each in found] == [
+        (rule, str(repository / ".cursor" / "rules"))
+    ]
+    assert words in found[0].message
+
+
+def test_a_pipe_or_file_in_the_place_of_a_folder_of_rules_is_an_error(tmp_path: Path) -> None:
+    repository = write(tmp_path, {**RULE_FILES, ".claude/rules": "- Serve tea.\n"})
+    os.mkfifo(repository / ".claude" / "skills")
+    found = {each.origin.file for each in findings(repository) if each.rule == "RAW002"}
+    assert found == {str(repository / ".claude" / name) for name in ("rules", "skills")}
+
+
+def test_rules_in_folders_that_are_too_deep_are_counted(tmp_path: Path) -> None:
+    deep = ".claude/rules/a/b/c/d"
+    repository = write(tmp_path, {**RULE_FILES, f"{deep}/tea.md": "- Serve tea.\n"})
+    (found,) = (each for each in findings(repository) if each.rule == "RAW003")
+    assert found.origin.file == str(repository / deep)
+
+
 def test_files_that_vanish_while_they_are_read_are_no_error(tmp_path: Path) -> None:
     write(tmp_path, sound_home())
     source = WorkspaceSource(tmp_path)

@@ -17,6 +17,7 @@ from ctxview.formats.kit.file_rules import (
     report_partly_read,
     report_unreadable,
 )
+from ctxview.formats.kit.folder import EntryKind
 from ctxview.formats.workspace.facts import WorkspaceFacts
 from ctxview.formats.workspace.model import Role
 
@@ -30,10 +31,12 @@ def check_workspace(facts: WorkspaceFacts) -> Iterator[Finding]:
     for file, reason in workspace.unreadable:
         yield from report_unreadable(file, reason)
     for name, target in workspace.links.items():
-        if workspace.is_home or workspace.folder.entry(target).kind.value in ("absent", "symbolic link"):
-            yield from report_unreadable(
-                workspace.folder.file(name), "this is a symbolic link, which is not followed"
-            )
+        kind = workspace.folder.entry(target).kind
+        file, reason = workspace.folder.file(name), "this is a symbolic link, which is not followed"
+        if workspace.is_home or kind in (EntryKind.ABSENT, EntryKind.LINK):
+            yield from report_unreadable(file, reason)
+        elif kind is EntryKind.FOLDER:
+            yield from report_partly_read(file, f"{reason}: the files in {target} were not read")
     if workspace.database is not None:
         database, survey = workspace.database, facts.survey
         if database.problem is not None:
@@ -43,7 +46,10 @@ def check_workspace(facts: WorkspaceFacts) -> Iterator[Finding]:
     for file, reason in facts.survey.problems if facts.survey is not None else ():
         yield from report_unreadable(file, reason)
     for name, more in workspace.folder.seen.capped.items():
-        yield from report_partly_read(workspace.folder.file(name), f"{more:,} more entries were not read")
+        yield from report_partly_read(
+            workspace.folder.file(name),
+            f"{more:,} more {'entry was' if more == 1 else 'entries were'} not read",
+        )
     for file, why in facts.left_out:
         yield from report_partly_read(file, why)
     # WSP019 reports the secrets of these files.
