@@ -341,3 +341,5 @@ class Abilities(Struct, frozen=True):
     listing: Listing | None = None
     most_past: int | None = None
     """Revisions to read for the views over time where each takes longer the more there are; None for all."""
+    only_grew: bool = False
+    """Whether all of the source that this one was reloaded from is in its revisions."""

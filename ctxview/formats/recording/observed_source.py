@@ -222,7 +222,7 @@ class ObservedSource:
     def again(self) -> ObservedSource:
         """Reload the source and add the current state to its history; raises `OpenError`.
 
-        A state whose latest revision still exists unchanged is not added: nothing of it is lost.
+        A state that only grew, or whose latest revision still exists unchanged, is not added: it is not lost.
         """
         new = self.source.again()
         if new is self.source:
@@ -320,7 +320,7 @@ class ObservedSource:
         if self._noted is None or noted is None or noted.moment == self._noted.moment:
             return seen
         latest = self.source.revisions[-1]
-        if _still_exists(latest, new, noted):
+        if new.abilities.only_grew or _still_exists(latest, new, noted):
             return seen
         # Share one path object where the file is the same: there may be many revisions.
         file = seen[-1].file if seen and seen[-1].file == latest.file else latest.file

@@ -95,6 +95,7 @@ class TranscriptSource:
         """Whether the texts are not to be checked."""
         self._unpacked: Unpacked | None = None
         self._stamp = stamp_of(path)
+        self._grew = False
         try:
             if before is None:
                 self._open()
@@ -134,6 +135,7 @@ class TranscriptSource:
             self._open(f"the file {what}: history was rewritten" if before._unpacked is None else None)
             return
         self._dialect, self._stream, self._lines = before._dialect, stream, stream.lines
+        self._grew = True
         self._pass = before._pass.on(stream)
         self._checks = before._checks.on((stream,))
 
@@ -148,7 +150,7 @@ class TranscriptSource:
 
     @property
     def abilities(self) -> Abilities:
-        return Abilities(work=self, prompt=self, most_past=MOST_PAST)
+        return Abilities(work=self, prompt=self, most_past=MOST_PAST, only_grew=self._grew)
 
     @property
     def revisions(self) -> Sequence[Revision]:

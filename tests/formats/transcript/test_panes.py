@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ctxview.core.state import RefStatus
+from ctxview.formats.recording.observed_source import with_history
 from ctxview.formats.transcript.source import TranscriptSource
 from ctxview.tui.model.reading_index import ItemId, ItemKind, ReadingIndex
 from tests.formats.transcript.builders import LENS, state_of, write
@@ -241,3 +242,15 @@ u2 user : <local-command-stdout>29k/200k tokens, System prompt: 2.5k tokens</loc
     ways = {each.name: each.estimator for each in state_of(write(tmp_path, text)).budgets[0].segments}
     assert ways["system"] == "as /context lists it (reported by the program)"
     assert ways["baseline"] == "what the first call was sent beyond its rows (inferred)"
+
+
+def test_a_session_that_grows_has_no_earlier_states_beside_its_calls(tmp_path: Path) -> None:
+    first = "u1 user : Go\na1 assistant sent=900 out=5 : Done"
+    later = f"{first}\nu2 user : More\na2 assistant sent=950 out=5 : Done"
+    source = with_history(TranscriptSource(write(tmp_path, first)))
+    path = write(tmp_path, later)
+    grown = source.again()
+    assert [each.label for each in grown.revisions] == ["call 1", "call 2", "now"]
+    path.write_bytes(path.read_bytes().replace(b"More", b"Less of it"))
+    changed = grown.again()
+    assert [each.kind for each in changed.revisions].count("seen") == 1
