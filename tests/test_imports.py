@@ -114,6 +114,13 @@ def test_check_imports_no_format_whose_suffix_the_file_lacks() -> None:
     assert formats == {"snapshot"}
 
 
+def test_check_of_a_folder_imports_no_unpacker_of_transcripts() -> None:
+    modules = after_command("check", str(samples_folder() / "snapshot" / "lighthouse"))
+
+    assert "ctxview.formats.transcript.format" in modules
+    assert {"gzip", "hashlib", "tempfile", "shutil"} & modules == set()
+
+
 FIRST_PICTURE = """
 import asyncio, sys
 from pathlib import Path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
 
@@ -10,12 +9,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import TokenCounter, exact_counter
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.prompt import Prompt, PromptMessage, PromptPart
 
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
-_STARTS_WORDS = re.compile(r"(?!/)[^\S\r\n]*\S")
+_LINES = lazy_pattern(r"[^\n]*\n|[^\n]+")
+_STARTS_WORDS = lazy_pattern(r"(?!/)[^\S\r\n]*\S")
 """No token of the exact counters reaches over a line break before such a line; a slash may belong to one."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 ORDINARY_LENGTH = 10_000
 HEADER = "header"
 """The name of all text that belongs to no tier."""

@@ -5,7 +5,6 @@ Everything is said in sentences, from the neutral state and from what is known o
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -26,12 +25,13 @@ from ctxview.analysis.revisions.window import (
     unit_of,
 )
 from ctxview.analysis.wording import counted, excerpt, listed
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.state import Budget, ContextState, Gap, Ref, RefStatus, Todo, progress_text
 
 _BROKEN = (RefStatus.DANGLING, RefStatus.MISMATCH, RefStatus.STALE)
 _PAIRS = {RefStatus.CONTRADICTION: "contradicts", RefStatus.DUPLICATE: "repeats"}
 MOST_PAIRS = 8
-_DONE_OF = re.compile(r"(\d+)\s*/\s*(\d+)")
+_DONE_OF = lazy_pattern(r"(\d+)\s*/\s*(\d+)")
 
 
 class TierSummary(Struct, frozen=True):

@@ -12,6 +12,7 @@ from typing import TypeAlias, TypeGuard
 
 from msgspec import Struct
 
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.origin import JsonValue
 from ctxview.formats.snapshot.runtime.javascript import WHITESPACE, number_text, ordered_members
 
@@ -31,8 +32,8 @@ class ToonLine(Struct, frozen=True):
 Lines: TypeAlias = Generator["ToonLine | Lines"]
 """Lines, and generators of lines to run in place, so that the depth of a value has no limit."""
 
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
-_NEEDS_QUOTES = re.compile(
+_PLAIN_KEY = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_.]*", re.ASCII)
+_NEEDS_QUOTES = lazy_pattern(
     r"""-.*                                      # a hyphen at the start
       | (?:true|false|null|)                     # another type, or empty
       | [0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?  # a number; one with a sign starts with a hyphen

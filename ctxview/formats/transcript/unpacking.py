@@ -5,13 +5,10 @@ The unpacked bytes go to a temporary file of this process; nothing is written be
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from enum import StrEnum
 from io import RawIOBase
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import IO, Final, Protocol, cast
 from weakref import finalize
 
@@ -39,6 +36,10 @@ class Unpacked:
     name: Final = "unpacked.jsonl"
 
     def __init__(self) -> None:
+        # Every folder is shown to this format, and hardly any is a compressed transcript.
+        from shutil import rmtree
+        from tempfile import mkdtemp
+
         self.path = Path(mkdtemp(prefix="ctxview-"))
         self.left_out: str | None = None
         """Why only the beginning was unpacked."""
@@ -86,6 +87,8 @@ def unpack(path: Path, packing: Packing) -> Unpacked:
 
 def _reader(file: IO[bytes], packing: Packing) -> RawIOBase:
     if packing is Packing.GZIP:
+        import gzip
+
         return cast("RawIOBase", gzip.GzipFile(fileobj=file))
     unpacker = _zstd()
     if unpacker is None:

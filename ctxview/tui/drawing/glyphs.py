@@ -6,12 +6,12 @@ emoji is two cells wide in some terminals and one in others.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ctxview.core.fields import Owner
 from ctxview.core.figures import Figure
 from ctxview.core.findings import Severity
+from ctxview.core.lazy import lazy_pattern
 from ctxview.core.state import Block, Reach, RefStatus, Tier
 from ctxview.tui.drawing.text import MARK, Line, Span, join, merge, show
 from ctxview.tui.model.trends import Gauge
@@ -44,7 +44,7 @@ MORE, LESS = "↑", "↓"
 
 LEVELS = "▁▂▃▄▅▆▇█"
 
-_TIME = re.compile(
+_TIME = lazy_pattern(
     r"(?P<date>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d:\d\d)(?:\.\d{1,9})?(?P<zone>Z|[+-]\d\d:?\d\d)?"
 )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,6 +119,8 @@ def _name_of(encoded: SqlValue) -> str:
     name = data.decode(errors="replace")
     if name.startswith(SESSION_PREFIX) and _NAME.fullmatch(name):
         return name
+    from hashlib import sha256
+
     return f"{SESSION_PREFIX}{_DIGEST_MARK}{sha256(data).hexdigest()[:16]}"
 
 
