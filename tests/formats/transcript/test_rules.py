@@ -194,6 +194,11 @@ a2 assistant sent=800 out=5 : Going on
             LEFT,
             "1 row (about 5 tokens) from u2 on are on a branch that was left; u3 took its place",
         ),
+        (
+            "TRC003",
+            "u1 user : Go\na1 assistant sent=9 out=5 : Done\nt1 attachment type=todo_reminder : []",
+            None,
+        ),
         ("TRC018", ROLLED_BACK, "2 rows of 1 call (about 5 tokens) were rolled back: Delete it"),
         ("TRM001", CUT, "compaction (auto) from 1,000 to 800; 2 rows replaced, 1 kept"),
         ("TRM018", "u1 user : Go\nmemory/MEMORY.md = line*200", None),

@@ -84,13 +84,19 @@ def dead_branch(facts: TranscriptFacts) -> Iterator[Hit]:
     ## Source
     Observed in sessions of Claude Code.
     """
-    dead = facts.context.gone(Absence.DEAD)
+    all_rows, lineage = facts.log.rows, facts.context.lineage
+    end_of_live = lineage[-1] if lineage else -1
+    # Attachments behind the end wait for the next prompt: nothing was left there.
+    dead = [
+        row
+        for row in facts.context.gone(Absence.DEAD)
+        if row < end_of_live or all_rows[row].role != "attachment"
+    ]
     if dead:
         rows, first = counted(len(dead), "row"), facts.log.name(dead[0])
         text = f"{rows} ({_estimated(facts, dead)}) from {first} on are on a branch that was left"
-        over = facts.log.rows[dead[0]].parent
-        live = (row for row in facts.context.lineage if row > dead[0])
-        instead = next((row for row in live if facts.log.rows[row].parent == over), None)
+        over = all_rows[dead[0]].parent
+        instead = next((row for row in lineage if row > dead[0] and all_rows[row].parent == over), None)
         end = f"; {facts.log.name(instead)} took its place" if instead is not None else ""
         yield Hit(facts.log.origin(dead[0]), text + end)
 
