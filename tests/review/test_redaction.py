@@ -252,6 +252,38 @@ def test_a_block_is_nowhere_in_the_copy(ctxview: Run, tmp_path: Path, sample: st
     assert_as_sound(ctxview, original, copy)
 
 
+@pytest.mark.parametrize(
+    ("sample", "chosen"),
+    [
+        ("session/coder/home/1000/agent/coder/session/default", ("--text", "Shenzhen")),
+        ("snapshot/lighthouse", ("--text", "invoices")),
+        ("memory/exhibition", ("--block", "drawings-fresnel-lens-jonas")),
+    ],
+)
+def test_a_copy_of_another_name_and_with_longer_marks_is_as_sound(
+    ctxview: Run, tmp_path: Path, sample: str, chosen: tuple[str, str]
+) -> None:
+    original, copy = samples_folder() / sample, tmp_path / "handover"
+    ran = ctxview("export", original, "--redact", *chosen, "-o", copy)
+
+    assert (ran.code, ran.err) == (0, "")
+    found, after = (
+        Counter(each["rule"] for each in ctxview("check", path, "--format", "json").json)
+        for path in (original, copy)
+    )
+    assert not after - found
+
+
+def test_a_copy_of_a_transcript_with_sub_agents_needs_an_ending(ctxview: Run, tmp_path: Path) -> None:
+    """Its folder has the name of the file without the ending."""
+    (original,) = (samples_folder() / "transcript" / "refund-day").glob("*.jsonl")
+    ran = ctxview("export", original, "--redact", "--text", "refund", "-o", tmp_path / "copy")
+
+    assert ran.code == 2
+    assert "a folder comes with the file, so its name needs an ending: " in ran.err
+    assert not [*tmp_path.iterdir()]
+
+
 def test_a_whole_document_leaves_other_documents_their_template(ctxview: Run, tmp_path: Path) -> None:
     original, copy = copied("workspace/workspace-home", tmp_path), tmp_path / "copy"
     ran = ctxview("export", original, "--redact", "--block", "telegram:4711", "-o", copy)

@@ -93,6 +93,9 @@ def write_copy(copy: RedactedCopy, target: Path) -> None:
     for place in (target, beside) if copy.is_file else (target,):
         if os.path.lexists(place):
             raise RedactionError(f"{place}: it exists and is not replaced; choose another name")
+    if copy.is_file and beside == target and len(copy.tree.names) > 1:
+        better = f"{target}.copy"
+        raise RedactionError(f"{target}: a folder comes with the file, so its name needs an ending: {better}")
     if copy.is_file and not copy.tree.files:
         raise RedactionError("; ".join(copy.tree.left_out.values()))
     if not copy.is_file:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.analysis.wording import counted, excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.memory.model import Entry
@@ -199,7 +200,7 @@ def summary_lacks_details(entry: Entry, profile: Profile) -> Iterator[Hit]:
     Source document, rule 3.
     """
     summary = entry.summary or ""
-    if not summary or len(summary) > SHORT_SUMMARY:
+    if not summary or len(summary) > SHORT_SUMMARY or holds_redaction_mark(f"{entry.raw} {summary}"):
         return
     missing = [word for word in kept_details(entry.raw or "") if word.lower() not in summary.lower()]
     if missing:

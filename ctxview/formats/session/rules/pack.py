@@ -6,6 +6,7 @@ Examples change a sound session, as in `layout`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.analysis.wording import excerpt, json_excerpt, quoted
@@ -18,6 +19,9 @@ from ctxview.formats.session.model import PackItem
 from ctxview.formats.session.pack_builder import packed_sections, source_text
 from ctxview.formats.session.pack_candidates import counted_by, estimate, source_fault, tail_text
 from ctxview.formats.session.survey.facts import SessionFacts
+
+LARGEST_SEARCHED: Final = 16 * 1024 * 1024
+"""Bytes of the largest history that is searched for the marks of a redacted copy."""
 
 
 @rule("ABI029", name="pack-shape", severity=Severity.ERROR, effect=Effect.REJECTED)
@@ -107,9 +111,22 @@ def pack_of_another_session(facts: SessionFacts) -> Iterator[Hit]:
         named = as_text(members.get(name))
         if named is None or actual is None or holds_redaction_mark(f"{named} {actual}"):
             continue
-        if named != actual:
+        if named != actual and not _is_redacted_copy(facts):
             origin = session.pack.json.origin(name)
             yield Hit(origin, f"the pack is of the {name} {quoted(named)}, this is {quoted(actual)}")
+
+
+def _is_redacted_copy(facts: SessionFacts) -> bool:
+    """Whether texts were removed from the session, which is then a copy in a folder of its own."""
+    parts = (part.text for part in facts.session.parts.values() if part.data is not None)
+    if any(map(holds_redaction_mark, parts)):
+        return True
+    streams = facts.history.streams if facts.history.size <= LARGEST_SEARCHED else ()
+    return any(
+        holds_redaction_mark(line.content.decode("utf-8", "replace"))
+        for stream in streams
+        for line in stream.scan()
+    )
 
 
 @rule("ABI032", name="pack-budget", severity=Severity.ERROR)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.analysis.wording import excerpt, json_excerpt, listed, quoted
 from ctxview.core.findings import Effect, Hit, Severity, rule
 from ctxview.formats.snapshot.model import (
@@ -163,7 +164,8 @@ def _placeholder(snapshot: Snapshot, block: MemoryBlock, profile: Profile) -> It
         yield Hit(origin, f"{label} is a tag_ref without tag_id: its content cannot be found")
     if not trim(text(block.members.get("tag_summary")) or ""):
         yield Hit(origin, f"{label} is a tag_ref without tag_summary", Severity.WARNING)
-    if limit is not None and (length := utf16_length(block.content or "")) > limit:
+    content = block.content or ""
+    if limit is not None and (length := utf16_length(content)) > limit and not holds_redaction_mark(content):
         origin = snapshot.origin_of(f"{block.pointer}/content")
         message = (
             f"{label} is a tag_ref, but has {length} characters of content; a placeholder has at most {limit}"
