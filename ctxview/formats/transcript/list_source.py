@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from ctxview.analysis.wording import counted
 from ctxview.core.edits import WritePolicy
 from ctxview.core.figures import Figure, Reason, ReasonKind
 from ctxview.core.findings import Finding, Severity
@@ -63,7 +64,9 @@ class SessionListSource:
     def __init__(self, path: Path, before: SessionListSource | None = None) -> None:
         self._path = path
         room = [MOST_FILES]
-        self._files = tuple(session_files(path, room))
+        found = session_files(path, room)
+        self._files = tuple(each for each in found if not each.helper)
+        self._helpers = len(found) - len(self._files)
         self._left_out = (
             f"only the first {MOST_FILES:,} files and folders were looked at" if room[0] < 0 else ""
         )
@@ -200,12 +203,13 @@ class SessionListSource:
     def _state(self) -> ContextState:
         paths = {each.path for each in self._files}
         blocks = tuple(
-            _block(each, at, each.file.parent is not None and each.file.parent not in paths)
-            for at, each in enumerate(self._listed())
+            _block(each, at, follows=each.file.parent in paths) for at, each in enumerate(self._listed())
         )
         children = sum(each.child for each in self._files)
         counts = Counts(len(blocks), 0, 0, 0, tokens_exact=False, estimator="as each session reports")
         extra = {"sessions": f"{len(blocks) - children:,}", "sub-agents": f"{children:,}"}
+        if self._helpers:
+            extra["not listed"] = counted(self._helpers, "helper agent")
         extra["open"] = "Enter opens a session"
         if len(self._known) < len(self._files):
             extra["read"] = f"{len(self._known):,} of {len(self._files):,} so far, the newest first"
@@ -226,20 +230,19 @@ def open_list(peek: Peek) -> SessionListSource:
     return SessionListSource(peek.path)
 
 
-def _block(each: ListedSession, rank: int, orphaned: bool) -> Block:
+def _block(each: ListedSession, rank: int, *, follows: bool) -> Block:
+    """Return the block of a session; a sub-agent `follows` the session that started it."""
     file, known = each.file, each.headline
     when = datetime.fromtimestamp(file.modified, UTC).astimezone()
     about = f"{when:%Y-%m-%d %H:%M}" + (f" · {file.size:,} bytes" if file.size else "")
     child = file.child or (known is not None and known.child)
     kind, reason = "sub-agent" if child else "session", None
-    if file.helper:
-        kind = "helper"
     if each.problem is not None:
         reason = Reason(ReasonKind.INVALID, each.problem)
-    elif orphaned:
+    elif file.parent is not None and not follows:
         reason = Reason(ReasonKind.NOTE, "the session that started this sub-agent is not there")
     figures: list[Figure] = []
-    lead = "└ " if child and not orphaned else ""
+    lead = "└ " if follows else ""
     text = f"{lead}{file.path.parent.name} · {about}"
     tags: tuple[str, ...] = (file.path.parent.name,)
     if known is not None:

@@ -13,7 +13,7 @@ from ctxview.formats import discover, open_source
 from ctxview.formats.interface import Hurry, Lens, Source
 from ctxview.formats.transcript.list_source import Headline, SessionListSource
 from ctxview.formats.transcript.session_files import SessionFile
-from tests.formats.transcript.builders import LENS, write
+from tests.formats.transcript.builders import LENS, findings_of, write
 
 DAY = """
 u1 user : Fix the parser
@@ -90,6 +90,31 @@ def test_a_sub_agent_without_its_session_says_so(projects: Path) -> None:
     (other,) = (block for block in tier.blocks if block.id == "agent-c1")
     assert (other.type, other.why) == ("sub-agent", "")
     assert other.text.startswith("└ Look")
+
+
+FULL = "u1 user side=1 : Sum up\na1 assistant side=1 sent=190000 out=5 : Done"
+
+
+def test_helpers_of_the_program_are_counted_and_not_listed(projects: Path) -> None:
+    write(projects / "-work-p0" / IDS[0] / "subagents", FULL, "agent-acompact-c2.jsonl")
+    state = open_source(projects).reading(0, LENS).state
+    assert "agent-acompact-c2" not in {block.id for block in state.blocks()}
+    assert state.extra["not listed"] == "1 helper agent"
+
+
+def test_the_full_window_of_a_helper_is_not_reported(tmp_path: Path) -> None:
+    def found(name: str) -> set[str]:
+        return {each.rule for each in findings_of(write(tmp_path, FULL, name)) if each.rule.startswith("TRW")}
+
+    assert found("agent-c1.jsonl") == {"TRW001", "TRW002", "TRW008"}
+    assert found("agent-acompact-c1.jsonl") == set()
+
+
+def test_a_sub_agent_whose_session_is_not_known_by_its_folder_stands_for_itself(projects: Path) -> None:
+    write(projects / "-work-p0", "u1 user side=1 : Look", "agent-7f3a.jsonl")
+    blocks = {block.id: block for block in open_source(projects).reading(0, LENS).state.blocks()}
+    assert blocks["agent-7f3a"].type == "sub-agent"
+    assert blocks["agent-7f3a"].text.startswith("work: Look")
 
 
 def test_a_block_of_the_list_stands_for_the_path_of_its_session(projects: Path) -> None:

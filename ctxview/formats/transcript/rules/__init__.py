@@ -12,19 +12,22 @@ requests. `text*9` is nine times the text; `later` stands before the same file a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from msgspec.structs import replace
 
 from ctxview.analysis.secrets import mask_secrets
 from ctxview.core.findings import Finding, group_rules, run
 from ctxview.formats.kit.file_rules import report_partly_read
+from ctxview.formats.transcript.children import HELPERS
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.requests.facts import RequestFacts
 
 RULES, REQUEST_RULES = group_rules(__name__, "facts", "request")
 _NOT_OF_REQUESTS = frozenset(("TRC007", "TRC008", "TRC014", "TRC015", "TRC016", "TRW005", "TRW006", "TRW010"))
 """Rules about logs that a rule about requests stands for, or that say nothing about a single request."""
-
+_OF_HELPERS = tuple(each for each in RULES if not each.id.startswith("TRW"))
+"""The rules about logs of helpers: what fills their window is the session, where it is reported."""
 
 BETWEEN_REQUESTS = tuple(each for each in REQUEST_RULES if each.id in ("REQ011", "REQ015"))
 """The rules whose findings a later request of the same conversation does not repeat."""
@@ -51,4 +54,5 @@ def check_transcript(facts: TranscriptFacts) -> Iterator[Finding]:
         yield from masked(run(REQUEST_RULES, RequestFacts(facts, facts.request, facts.call)))
         yield from masked(run([each for each in RULES if each.id not in _NOT_OF_REQUESTS], facts))
     elif not facts.log.partial:
-        yield from masked(run(RULES, facts))
+        helps = Path(facts.log.file).name.startswith(HELPERS)
+        yield from masked(run(_OF_HELPERS if helps else RULES, facts))
