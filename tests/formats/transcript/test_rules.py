@@ -201,6 +201,11 @@ a2 assistant sent=800 out=5 : Going on
         ),
         ("TRC018", ROLLED_BACK, "2 rows of 1 call (about 5 tokens) were rolled back: Delete it"),
         ("TRM001", CUT, "compaction (auto) from 1,000 to 800; 2 rows replaced, 1 kept"),
+        (
+            "TRM007",
+            "u1 user : Go\nb1 boundary\ns1 < b1 summary : One\nb2 boundary\ns2 < b2 summary : Two",
+            "two compactions in one turn",
+        ),
         ("TRM018", "u1 user : Go\nmemory/MEMORY.md = line*200", None),
         (
             "TRF001",

@@ -201,7 +201,8 @@ def close_compactions(facts: TranscriptFacts) -> Iterator[Hit]:
     for cut in facts.log.compactions:
         turns = bisect_right(starts, cut.row)
         if last is not None and turns - last <= facts.profile.limits.close_compactions:
-            yield Hit(facts.log.origin(cut.row), f"two compactions within {counted(turns - last, 'turn')}")
+            within = f"within {counted(turns - last, 'turn')}" if turns > last else "in one turn"
+            yield Hit(facts.log.origin(cut.row), f"two compactions {within}")
         last = turns
 
 
