@@ -117,6 +117,18 @@ def test_a_browser_without_our_guards_would_show_that_content_acts(tmp_path: Pat
 
 
 @needs_chromium
+def test_a_picture_has_its_colours_for_viewers_without_variables_and_one_for_each_segment() -> None:
+    source = open_source(samples_folder() / "envelope" / "handoff")
+    made = make_report(source, len(source.revisions) - 1, Lens(counter_named("bytes/4")), Unobserved())
+    picture = svg_report(made)
+
+    assert "var(" not in picture
+    assert ".picture .page { fill: #fbfaf7; }" in picture
+    assert ".picture .page { fill: #14171b; }" in picture.partition("prefers-color-scheme: dark")[2]
+    colours = colours_of((), ("history", "change, truncated", "change"))
+    assert colours.classes["change, truncated"] == colours.classes["change"] != colours.classes["history"]
+
+
 @pytest.mark.parametrize("form", ["html", "svg"])
 def test_hostile_content_does_nothing(ctxview: Run, hostile: Path, tmp_path: Path, form: str) -> None:
     page = tmp_path / f"page.{form}"

@@ -45,8 +45,11 @@ def colours_of(tiers: Iterable[Tier], names: Iterable[str]) -> Colours:
     classes = {tier.name: f"part-{_ROLES[tier.role]}" for tier in tiers if tier.role in _ROLES}
     for name in (*names, *(tier.name for tier in tiers)):
         if name not in classes and name != ELSEWHERE:
-            free = [place for place in range(COLOURS) if f"part-{place}" not in classes.values()]
-            classes[name] = f"part-{free[0] if free else len(classes) % COLOURS}"
+            whole = name.partition(", ")[0]  # "change, truncated" is a "change"
+            if whole not in classes:
+                free = [place for place in range(COLOURS) if f"part-{place}" not in classes.values()]
+                classes[whole] = f"part-{free[0] if free else len(classes) % COLOURS}"
+            classes[name] = classes[whole]
     return Colours(classes)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from ctxview.analysis.revisions.skyline import fullest_sentences
 from ctxview.analysis.wording import excerpt
@@ -22,6 +23,8 @@ from ctxview.review.reports.contents import Report, answers
 from ctxview.review.reports.html_report import style_sheet
 from ctxview.review.reports.markup import Markup, element
 
+_COLOUR = re.compile(r"--([\w-]+): (#[0-9a-f]+);")
+_VARIABLE = re.compile(r"var\(--([\w-]+)\)")
 MARGIN, LINE = 30.0, 34.0
 LONGEST = 92
 """Characters of a line of text in the picture."""
@@ -62,7 +65,7 @@ def svg_report(report: Report) -> str:
         "svg",
         element("title", f"{report.state.title}: context report"),
         # The sheet is ours; it has no character that XML would read as markup.
-        Markup(f"<style>{style_sheet()}</style>"),
+        Markup(f"<style>{_style()}</style>"),
         element("rect", x=-MARGIN, y=0, width=wide, height=tall, class_="page"),
         *parts,
         xmlns="http://www.w3.org/2000/svg",
@@ -73,6 +76,20 @@ def svg_report(report: Report) -> str:
         class_="chart picture",
     )
     return f"{picture.code}\n"
+
+
+def _style() -> str:
+    """The rules of charts with the colours themselves, since many viewers of pictures know no variables."""
+    sheet = style_sheet()
+    light, dark = (dict(_COLOUR.findall(part)) for part in sheet.split("* {")[0].split("@media"))
+    rules = sheet[sheet.index(".chart {") : sheet.index(".legend {")]
+    rules = rules.replace('rect[class^="part"] { fill: var(--c); }\n', "").replace("{ --c:", "{ fill:")
+    day, night = (_coloured(rules, colours) for colours in (light, dark))
+    return f"{day}@media (prefers-color-scheme: dark) {{\n{night}}}\n"
+
+
+def _coloured(rules: str, colours: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda match: colours[match[1]], rules)
 
 
 def _legend(segments: Sequence[Segment], colours: Colours, top: float) -> list[Markup]:
