@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Condition, Event, Thread
 from time import monotonic
 from typing import ParamSpec, TypeAlias, TypeVar
@@ -178,6 +178,45 @@ class RunningJob:
 def progress_text(done: int, total: int, what: str) -> str:
     """The progress as a text; never 100 %, since the work is not done yet."""
     return f"{what} {min(99, done * 100 // total)} %" if total > 0 else f"{what}…"
+
+
+class EarlyMessages:
+    """Passes the messages of jobs on. From `hold` on they wait, until `take` takes them one by one."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+        self._waiting: asyncio.Queue[Message] | None = None
+
+    def put(self, message: Message) -> None:
+        """Take a message of a job, in its thread."""
+        if self._waiting is None:
+            self._post(message)
+        else:
+            self._loop.call_soon_threadsafe(self._put, message)
+
+    def hold(self) -> None:
+        self._loop, self._waiting = asyncio.get_running_loop(), asyncio.Queue()
+
+    async def take(
+        self, seconds: float, awaits: Callable[[], object], use: Callable[[JobFinished], None]
+    ) -> None:
+        """Give `use` the results while `awaits` says so, at most for some seconds; pass the others on."""
+        waiting = self._waiting or asyncio.Queue()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while awaits():
+                    message = await waiting.get()
+                    if isinstance(message, JobFinished):
+                        use(message)
+        self._waiting = None
+        while not waiting.empty():
+            self._post(waiting.get_nowait())
+
+    def _put(self, message: Message) -> None:
+        if self._waiting is None:
+            self._post(message)
+        else:
+            self._waiting.put_nowait(message)
 
 
 class JobRunner:

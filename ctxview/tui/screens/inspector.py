@@ -5,18 +5,15 @@ All state is in `InspectorModel`; the actions are in `ctxview.tui.actions`.
 
 from __future__ import annotations
 
-from asyncio import Queue, get_running_loop, timeout
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 
 from textual import events
-from textual.message import Message
 from textual.timer import Timer
 
 from ctxview.tui.drawing.text import Line
 from ctxview.tui.input_order import wait_until
-from ctxview.tui.job_runner import JobFinished, JobProgress, JobRunner, UserPriority
+from ctxview.tui.job_runner import EarlyMessages, JobFinished, JobProgress, JobRunner, UserPriority
 from ctxview.tui.model import effects
 from ctxview.tui.model.inspector import InspectorModel
 from ctxview.tui.model.layout import Pane
@@ -41,9 +38,8 @@ class InspectorScreen(InspectorPage):
     ) -> None:
         """`ended` is called at the end of a replay."""
         super().__init__(model)
-        self.jobs = JobRunner(self._post, priority)
-        self._early: Queue[Message] | None = None
-        """The messages of jobs that come before the first picture."""
+        self._early = EarlyMessages(self.post_message)
+        self.jobs = JobRunner(self._early.put, priority)
         self._ended = ended
         self._imports_ahead = False
         self._timers_by_name: dict[str, Timer] = {}
@@ -51,31 +47,12 @@ class InspectorScreen(InspectorPage):
     async def on_mount(self) -> None:
         """Wait a moment for the first reading, so that the first picture shows it."""
         self.area.focus_front()
-        self._loop, early = get_running_loop(), Queue[Message]()
-        self._early = early
+        self._early.hold()
         self.perform(self.model.start())
-        with suppress(TimeoutError):
-            async with timeout(FIRST_PICTURE):
-                while self.jobs.running and self.view is None and self.model.problem is None:
-                    message = await early.get()
-                    if isinstance(message, JobFinished):
-                        self.on_job_finished(message)
-        self._early = None
-        while not early.empty():
-            self.post_message(early.get_nowait())
+        await self._early.take(FIRST_PICTURE, self._awaits_reading, self.on_job_finished)
 
-    def _post(self, message: Message) -> None:
-        """Take a message of a job, in its thread."""
-        if self._early is None:
-            self.post_message(message)
-        else:
-            self._loop.call_soon_threadsafe(self._sort, message)
-
-    def _sort(self, message: Message) -> None:
-        if self._early is not None:
-            self._early.put_nowait(message)
-        else:
-            self.post_message(message)
+    def _awaits_reading(self) -> bool:
+        return bool(self.jobs.running) and self.view is None and self.model.problem is None
 
     # -- messages to the model -------------------------------------------------------------------------------
 

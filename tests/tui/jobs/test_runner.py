@@ -12,7 +12,7 @@ from textual.message import Message
 
 from ctxview.core.pauses import give_way
 from ctxview.tui import job_runner as runner
-from ctxview.tui.job_runner import JobFinished, JobRunner, UserPriority
+from ctxview.tui.job_runner import EarlyMessages, JobFinished, JobProgress, JobRunner, UserPriority
 from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.jobs.watcher import TranscriptGrown
 from ctxview.tui.model.view_state import TranscriptGrowth
@@ -321,3 +321,31 @@ def test_a_result_is_dropped_only_when_a_later_one_of_its_job_includes_it() -> N
     assert not rewritten.can_replace(appended)
     assert not appended.can_replace(JobFinished(Job(), appended.result))
     assert not JobFinished(job, "text").can_replace(JobFinished(job, "text"))
+
+
+async def test_results_before_the_first_picture_are_used_at_once_and_later_messages_are_passed_on() -> None:
+    passed: list[Message] = []
+    used: list[JobFinished] = []
+    early = EarlyMessages(passed.append)
+    job = Gated(Event())
+    before, result, after = JobProgress(job, "begun"), JobFinished(job, "first"), JobFinished(job, "second")
+    early.hold()
+    for message in (before, result, after):
+        await asyncio.to_thread(early.put, message)
+
+    await early.take(LIMIT, lambda: not used, used.append)
+    early.put(last := JobFinished(job, "third"))
+
+    assert used == [result]
+    assert passed == [after, last]
+
+
+async def test_a_result_that_does_not_come_in_time_is_passed_on() -> None:
+    passed: list[Message] = []
+    early = EarlyMessages(passed.append)
+    early.hold()
+
+    await early.take(0, lambda: True, pytest.fail)
+    early.put(late := JobFinished(Gated(Event()), "late"))
+
+    assert passed == [late]
