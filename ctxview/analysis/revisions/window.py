@@ -72,18 +72,16 @@ def counter_text(budget: Budget) -> str:
 
 
 def beside_prompt(budget: Budget | None, tokens: int, others: int, counter: str) -> str:
-    """The figure of the window in words, when it is another one than the `tokens` of the prompt's text.
+    """The figure of the window in words, when it is another one than that of the X-ray.
 
-    `others` are the tokens of messages that are not part of the text.
+    The X-ray counts the `tokens` of the prompt's text and those of the `others`, messages beside it.
     """
     if budget is None or budget.used is None:
         return ""
     alike = unit_of(budget) == "tokens" and not budget.reported and counter_of(budget) == counter
-    if alike and budget.used == tokens:
+    if alike and budget.used == tokens + others:
         return ""
     figure = f"{budget.used:,} {unit_of(budget)} ({counter_text(budget).partition(': ')[2]})"
-    if alike and budget.used == tokens + others:
-        return f"The Overview counts {figure}, {others:,} of them in other messages"
     of = "" if budget.reported else f"“{budget.target}”: "
     return f"The Overview counts {of}{figure}"
 

@@ -17,7 +17,7 @@ from ctxview.reports.why import short_origin
 from ctxview.reports.xray import PromptChange, Xray, XrayRow
 from ctxview.tui.drawing.boxes import INSIDE, box, ends
 from ctxview.tui.drawing.columns import SegmentStyle, segment_styles
-from ctxview.tui.drawing.glyphs import tier_styles
+from ctxview.tui.drawing.glyphs import short_count, tier_styles
 from ctxview.tui.drawing.text import EMPTY, Line, Span, fit, join, pad, show, width, wrap, wrap_to
 
 TOKENS = 6
@@ -72,12 +72,13 @@ def xray_head(xray: Xray, cells: int, window: Budget | None = None) -> list[Line
     """
     unit = f"{xray.counter.replace('_base', '')}{' exact' if xray.counter_exact else ', estimated'}"
     lines, size = f"{xray.lines:,} lines", f"{xray.bytes:,} bytes"
-    answer = join(
-        show("The model reads ", "dim"),
-        show(f"{xray.tokens:,} tokens", "strong"),
-        show(f" here ({unit}), {lines}, {size}", "dim"),
-        show(f"  sha256 {xray.sha256[:8]}" if cells >= WIDE_FROM else "", "dim"),
-    )
+    # The other tokens are in messages beside the text, which stand in the rows below it.
+    text = f" ({unit}): {xray.tokens:,} in" if xray.other_tokens else f" here ({unit}),"
+    figure = show(f"{xray.tokens + xray.other_tokens:,} tokens", "strong")
+    digest = f"  sha256 {xray.sha256[:8]}" if cells >= WIDE_FROM else ""
+    answer = join(show("The model reads ", "dim"), figure, show(f"{text} {lines}, {size}{digest}", "dim"))
+    if width(answer) > cells:
+        answer = join(show("The model reads ", "dim"), figure, show(f"{text} {size}", "dim"))
     found = [fit(answer, cells)]
     if not xray.rows:
         return [show("The prompt of this revision is empty.", "dim")]
@@ -104,12 +105,8 @@ def row_lines(row: XrayRow, signs: TierSigns, cells: int, *, whole: bool = True)
         return [fit(join((Span(" " * gutter),), show(f"── {row.heading} message ", "title")), cells)]
     if row.cut is not None:
         return [_cut_line(row.cut, cells, has_tokens=has_tokens)]
-    amount = f"{row.tokens:,}" if row.tokens is not None else ""
     first = join(
-        pad(show(amount, sign.style if row.is_content else "dim"), TOKENS - 1, right=True)
-        if has_tokens
-        else (),
-        (Span(" "),) if has_tokens else (),
+        _amount(row.tokens, sign.style if row.is_content else "dim") if has_tokens else (),
         _tier_mark(row, sign),
         (Span(" "),),
     )
@@ -192,9 +189,12 @@ def change_lines(changes: Sequence[PromptChange], cells: int) -> list[Line]:
 
 
 def _amount(tokens: int | None, style: str) -> Line:
-    return join(
-        pad(show(f"{tokens:,}" if tokens is not None else "", style), TOKENS - 1, right=True), (Span(" "),)
-    )
+    return join(pad(show(short_count(tokens), style), TOKENS - 1, right=True), (Span(" "),))
+
+
+def _reason(cut: PromptCut) -> str:
+    """The reason of a cut without the word for its kind, which stands before it."""
+    return cut.reason.removesuffix(WORDS[cut.kind]).rstrip(", ")
 
 
 def _tier_mark(row: XrayRow, sign: SegmentStyle) -> Line:
@@ -223,7 +223,7 @@ def _row_text(row: XrayRow, sign: SegmentStyle) -> Line:
 
 def _cut_line(cut: PromptCut, cells: int, *, has_tokens: bool) -> Line:
     size = "" if cut.tokens is not None and cut.counted_by is None else size_text(cut)
-    reason = cut.reason if cut.reason != WORDS[cut.kind] else ""
+    reason = _reason(cut)
     words = " · ".join(filter(None, (f"{WORDS[cut.kind]}: {cut.what}", reason, size)))
     gutter = join(_amount(cut.tokens, "hidden") if has_tokens else EMPTY, (Span("○", "hidden"), Span("  ")))
     line = join(gutter, (Span("┄┄ ", "faint"),), show(words, "hidden"))
@@ -235,7 +235,7 @@ def _map(xray: Xray, signs: TierSigns, cells: int) -> list[Line]:
     most = max((tier.total for tier in xray.tiers), default=0)
     names = max((len(tier.name) for tier in xray.tiers), default=0)
     lines = [_map_line(tier, signs, most, min(names, 12), cells) for tier in xray.tiers]
-    if xray.tokens:
+    if xray.field_tokens:
         share = round(100 * xray.field_tokens / xray.tokens)
         what = "are fields, not content" if xray.has_fields else "belong to no block"
         words = join(
@@ -275,7 +275,8 @@ def _this_line(xray: Xray, signs: TierSigns, row: XrayRow, facts: Sequence[str],
             )
             lines.append(fit(size, cells))
     if row.cut is not None:
-        lines += wrap_to(show(f"{WORDS[row.cut.kind]}: {row.cut.reason}", "hidden"), cells, 3)
+        about = ": ".join(filter(None, (WORDS[row.cut.kind], _reason(row.cut))))
+        lines += wrap_to(show(about, "hidden"), cells, 3)
     for fact in facts:
         lines += wrap_to(show(fact, "dim"), cells, 3, "  ")
     if row.origin is not None:

@@ -96,6 +96,37 @@ def test_what_is_not_here_says_where_its_size_comes_from(kind: CutKind, words: s
     assert words in text
 
 
+def test_a_large_figure_is_short_and_never_cut() -> None:
+    reason = "written by the runtime, not in this file"
+    cut = PromptCut(kind=CutKind.ABSENT, what="base prompt", reason=reason, tokens=24_149)
+    long = PromptMessage("user", parts=(PromptPart(text="word " * 30_000),))
+    xray = make_xray(Prompt((PromptMessage("system", absent=cut), long)), COUNTER)
+
+    absent, *text = [
+        plain(line) for row in xray.rows for line in row_lines(row, tier_signs(xray), 100, whole=False)
+    ]
+
+    assert absent.startswith("24.1k ○  ┄┄ not in this file: base prompt · written by the runtime ┄")
+    assert text[0].startswith("37.5k "), text[0][:20]
+
+
+def test_the_answer_counts_the_messages_beside_the_text() -> None:
+    prompt = Prompt(
+        (
+            PromptMessage("system", parts=(PromptPart(text="one two three four\n"),)),
+            PromptMessage("user", parts=(PromptPart(text="five six seven"),), in_text=False),
+        )
+    )
+    xray = make_xray(prompt, COUNTER)
+
+    rows = sum(row.tokens or 0 for row in xray.rows)
+
+    assert xray.other_tokens
+    assert plain(xray_head(xray, 120)[0]).startswith(
+        f"The model reads {rows} tokens (bytes/4, estimated): {xray.tokens} in 2 lines, 19 bytes"
+    )
+
+
 def test_narrow_screens_drop_the_tokens_and_keep_the_tier() -> None:
     drawn = [plain(line) for line in lines_of(SAMPLE, 50)]
     assert any(line.startswith("c     - id: c1") for line in drawn)
