@@ -67,6 +67,8 @@ class WindowSummary(Struct, frozen=True):
     stage: RevisionEvent | None = None
     later: tuple[str, int] | None = None
     """A figure of the provider for this call that a later revision records, and the name of that one."""
+    waits: bool = False
+    """Whether the prompt that a reply answers is not read yet."""
 
 
 class ChangeSummary(Struct, frozen=True):
@@ -99,13 +101,7 @@ class Overview(Struct, frozen=True):
 def summarise(state: ContextState, known: KnownRevisions, number: int) -> Overview:
     """Return the overview of revision `number`, whose state is `state`."""
     name, facts = known.names[number], known.facts.get(number)
-    previous = known.names[name.previous].name if name.previous is not None else None
-    changes = None
-    if facts is not None and previous is not None:
-        changes = ChangeSummary(
-            previous, facts.counts, facts.added, facts.changed, facts.removed, facts.hidden_before
-        )
-    whole = state.kept if name.is_reply else state
+    whole = state.kept
     window = _window(state, known, number)
     return Overview(
         number,
@@ -120,8 +116,17 @@ def summarise(state: ContextState, known: KnownRevisions, number: int) -> Overvi
             if ref.status in _PAIRS
         )[:MOST_PAIRS],
         _reply(facts) if name.is_reply and facts is not None else None,
-        changes,
+        changes_at(known, number),
     )
+
+
+def changes_at(known: KnownRevisions, number: int) -> ChangeSummary | None:
+    """What changed since the revision before; None without one, or while it is not known."""
+    facts, previous = known.facts.get(number), known.names[number].previous
+    if facts is None or previous is None:
+        return None
+    since = known.names[previous].name
+    return ChangeSummary(since, facts.counts, facts.added, facts.changed, facts.removed, facts.hidden_before)
 
 
 def worst_sentence(known: KnownRevisions, worst: WorstFinding) -> str:
@@ -148,7 +153,11 @@ def hidden_since(known: KnownRevisions, number: int, key: BlockKey) -> int:
 def _window(state: ContextState, known: KnownRevisions, number: int) -> WindowSummary:
     prompt = known.window_revision(number)
     facts = known.facts.get(prompt)
+    # Until the answered prompt is read, a reply would show a window of its own.
+    waits = bool(state.outcome) and (prompt == number or facts is None) and not known.is_read
     budgets = state.budgets if prompt == number else facts.budgets if facts is not None else ()
+    if waits:
+        budgets = ()
     budget = main_budget(budgets)
     earlier = known.names[prompt].previous
     before = known.facts.get(earlier) if earlier is not None else None
@@ -163,6 +172,7 @@ def _window(state: ContextState, known: KnownRevisions, number: int) -> WindowSu
         growth_of(old, budget),
         next((each for each in known.events_of(prompt) if each.kind == "stage"), None),
         _counted_later(known, prompt),
+        waits,
     )
 
 

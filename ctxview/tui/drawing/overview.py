@@ -37,7 +37,8 @@ SECTIONS = {
 """The parts by their keys, and the actions that open them."""
 FREE = 11
 """Rows from this `spare` on take only the room that no other row needs."""
-LEAST_CHART = 6
+LEAST_CHART, LEAST_STRIP, LEAST_SECOND = 6, 3, 5
+"""Rows that the chart needs in its box, that one row of it needs, and those of the boxes above it."""
 MOST_READ, LEAST_BELOW = 28, 12
 """Rows for what the model reads, and those that are kept for the skyline below it."""
 MOST_PAIRS = 3
@@ -176,14 +177,21 @@ def _boxes(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
             right,
         ),
     )
-    worst = [*wrap_to(parts.worst_line(drawing), left - INSIDE, 2, "  "), parts.finding_counts_line(drawing)]
+    window = _window_box(drawing, cells)
     changes = parts.change_lines(drawing, right - INSIDE)
+    free = rows - len(window) - len(pair) - LEAST_SECOND
+    # Without room for the chart there is a strip, and what is left goes to the finding.
+    more = free - LEAST_STRIP if LEAST_STRIP < free < LEAST_CHART else 0
+    worst = [
+        *wrap_to(parts.worst_line(drawing), left - INSIDE, 2 + more, "  "),
+        parts.finding_counts_line(drawing),
+    ]
     height = max(len(worst), len(changes)) + 2
     second = side_by_side(
         (_titled(drawing, _worst_title(drawing), worst, left, "F8", height), left),
         (_titled(drawing, _changed_title(drawing), changes, right, "d", height), right),
     )
-    lines = [*_window_box(drawing, cells), *pair, *second]
+    lines = [*window, *pair, *second]
     return [*lines, *_skyline_box(drawing, cells, rows - len(lines))]
 
 
@@ -314,8 +322,13 @@ def _changed_title(drawing: OverviewDrawing) -> str:
 
 def _skyline_box(drawing: OverviewDrawing, cells: int, rows: int) -> list[Line]:
     known, place = drawing.windows
-    if rows < LEAST_CHART or len(known.names) < 2:
+    if rows < LEAST_STRIP or len(known.names) < 2:
         return []
+    if rows < LEAST_CHART:
+        strip = strip_line(known, place, cells - INSIDE, letters=drawing.letters)
+        return _titled(drawing, "Skyline", [strip], cells, "T")
+    if not known.facts:
+        return _titled(drawing, "Skyline", [show("reading…", "dim")], cells, "T", rows)
     tiers = tier_styles(drawing.state.tiers)
     skyline = SkylineDrawing(known, place, tiers, drawing.own, drawing.letters)
     return _titled(drawing, "Skyline", small_chart(skyline, cells - INSIDE, rows - 2), cells, "T", rows)

@@ -81,6 +81,8 @@ def headline(drawing: OverviewDrawing, cells: int) -> Line:
     window = drawing.overview.window
     if drawing.is_broken:
         return show("✖ This revision cannot be read", "severity.error bold")
+    if window.waits:
+        return show("reading…", "dim")
     style = PRESSURE_STYLES.get(pressure_of(window.budget), "strong")
     of = f"Window of {window.of}. " if window.of is not None else ""
     sentence = window_sentence(window.budget)
@@ -261,7 +263,7 @@ def tier_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
 def hidden_lines(drawing: OverviewDrawing, cells: int) -> Iterator[Line]:
     """Every hidden block under its reason, with its figure and since when; of many, the names together."""
     known, number = drawing.known, drawing.overview.number
-    state = drawing.state.kept if drawing.overview.reply is not None else drawing.state
+    state = drawing.state.kept
     hidden = {block.id: block for block in state.blocks() if block.visible is False}
     for group in drawing.overview.blocks.reasons:
         yield join((Span("○ ", "hidden"),), show(f"{len(group.ids)} "), show(group.reason, "bold"))
@@ -351,9 +353,10 @@ def changed_line(drawing: OverviewDrawing) -> Line:
 def _no_changes(drawing: OverviewDrawing) -> str:
     if drawing.is_broken:
         return "Nothing can be compared"
-    if drawing.known.names[drawing.overview.number].previous is None:
-        return "Nothing to compare yet"
     known = drawing.known
+    is_named = bool(known.facts) or len(known.names) == 1
+    if is_named and known.names[drawing.overview.number].previous is None:
+        return "Nothing to compare yet"
     return f"not among the {len(known.facts):,} revisions that are read" if known.is_read else "reading…"
 
 

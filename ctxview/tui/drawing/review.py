@@ -42,6 +42,8 @@ class ReviewContext(Struct, frozen=True):
     since: str = ""
     changes: Sequence[Line] = ()
     missing: Sequence[str] = ()
+    latest: str = ""
+    """The reviewed revision, when another one is on the screen."""
 
 
 def draw_review(
@@ -49,6 +51,10 @@ def draw_review(
 ) -> ReviewLines:
     """Return the review for a size; the list of points gets the room that is left."""
     banner = _banner(review, desk.changed, cells)
+    if context.latest:
+        banner.append(
+            fit(show(f"  The review is about the latest revision, {context.latest}.", "dim"), cells)
+        )
     if cells < BOXED or rows < LEAST_BOXED:
         return _narrow(desk, review, banner, cells, rows)
     left = cells // 2 + 4

@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 from textual import events
 
-from ctxview.analysis.revisions.overview import missing_sentences, summarise
+from ctxview.analysis.revisions.overview import changes_at, missing_sentences, summarise
 from ctxview.core.origin import Origin
 from ctxview.formats import Lens, Source
 from ctxview.tui.drawing.overview_parts import OverviewDrawing, change_lines
@@ -67,10 +67,18 @@ class ReviewPane(FactsPane):
             return empty_page(width, desk.problem if desk is not None else NOT_READY)
         known = known_revisions(view)
         state = view.index.reading.state
-        overview = summarise(state, known, view.key.revision)
+        latest = len(known.names) - 1
+        found = changes_at(known, latest)
+        overview = replace(summarise(state, known, view.key.revision), number=latest, changes=found)
         changes: list[Line] = change_lines(OverviewDrawing(overview, state, known), width // 2)
-        since = overview.changes.since if overview.changes is not None else ""
-        context = ReviewContext(since, changes, tuple(missing_sentences(state)))
+        missing, other = tuple(missing_sentences(state)), ""
+        if view.key.revision < latest:
+            missing, other = (
+                ("not shown for another revision; } goes to the latest",),
+                known.names[latest].name,
+            )
+        since = found.since if found is not None else ""
+        context = ReviewContext(since, changes, missing, other)
         drawn = draw_review(desk, desk.review, context, width, room)
         self._lines_of = drawn.points
         return Page.of(drawn.lines)

@@ -53,6 +53,18 @@ async def test_a_leak_is_the_verdict_and_the_first_point(envelopes: Path) -> Non
         assert "61 characters" not in text
 
 
+async def test_in_the_past_the_review_says_that_it_is_about_the_latest_revision() -> None:
+    async with driving(open_source(samples_folder() / "snapshot" / "lighthouse"), size=(120, 36)) as drive:
+        await drive.press("left_square_bracket")
+        await drive.wait_until(lambda: drive.revision == 27, "the revision before")
+        await _opened(drive)
+        await drive.wait_until(lambda: "Changed since round 15" in drive.text(Pane.REVIEW), "the facts")
+
+        text = drive.text(Pane.REVIEW)
+        assert "The review is about the latest revision, the reply to round 15." in text
+        assert "+ 1 lt-keeper-snapshots" in text, "what the latest revision changed"
+
+
 async def test_approval_is_locked_until_the_points_are_decided(envelopes: Path) -> None:
     folder = envelopes / "handoff"
     async with driving(open_source(folder), size=(120, 36)) as drive:
