@@ -28,6 +28,8 @@ class RevisionEvent(Struct, frozen=True):
     blocks: tuple[tuple[str, str], ...] = ()
     rule: str | None = None
     """The rule that the event breaks."""
+    word: str = ""
+    """What to say where there is room for one word; without it the first one of the text."""
 
 
 def find_events(
@@ -54,7 +56,7 @@ def find_events(
     yield from _closed_tiers(before, state) if not is_reply else ()
     again = [each.subject for each in changes if each.visibility == "shown"]
     if again:
-        yield RevisionEvent("shown", f"{listed(again, 2)} shown again")
+        yield RevisionEvent("shown", f"{listed(again, 2)} shown again", word="shown")
 
 
 def compaction_event(removed: Sequence[Change]) -> RevisionEvent:
@@ -99,4 +101,5 @@ def _closed_tiers(before: ContextState, state: ContextState) -> Iterator[Revisio
     for tier in state.tiers:
         hidden = sum(block.visible is False for block in tier.blocks)
         if hidden and hidden == len(tier.blocks) and shown.get(tier.name, 0) > 1:
-            yield RevisionEvent("cut", f"{excerpt(tier.name)} closed: {hidden} not shown any more")
+            text = f"{excerpt(tier.name)} closed: {hidden} not shown any more"
+            yield RevisionEvent("cut", text, word="closed")

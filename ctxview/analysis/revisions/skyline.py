@@ -148,6 +148,9 @@ def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
     found = [_NUMBERED.match(known.names[column.number].label) for column in skyline.columns]
     words = Counter(each[1] for each in found if each)
     common = words.most_common(1)[0][0] if words else ""
+    # A number in one of many file names would read as the place of another column.
+    if 2 * sum(words.values()) < len(found):
+        found = [None] * len(found)
     labels = []
     for place, (column, name) in enumerate(zip(skyline.columns, found, strict=True)):
         if column.is_reply:
@@ -161,7 +164,7 @@ def column_labels(known: KnownRevisions, skyline: Skyline) -> list[str]:
 
 
 def fullest_sentences(known: KnownRevisions, skyline: Skyline) -> tuple[str, str]:
-    """`Fullest: round 9, 24,655 of 24,720` and `. Cause: +9,269 not in this file`."""
+    """`Fullest: round 9, 24,655 of 24,720 tok` and `. Cause: +9,269 tok, not in this file`."""
     if skyline.fullest is None or skyline.budget is None:
         waiting = f"; {skyline.pending:,} revisions are not read yet" if skyline.pending else ""
         return f"No figure is recorded{waiting}", ""
@@ -169,9 +172,13 @@ def fullest_sentences(known: KnownRevisions, skyline: Skyline) -> tuple[str, str
     about = "≈" if skyline.is_estimate else ""
     limit = f" of {skyline.limit:,}" if skyline.limit else ""
     text = f"Fullest: {known.names[column.number].name}, {about}{column.used or 0:,}{limit}"
-    text += "" if unit_of(skyline.budget) == "tokens" else f" {unit_of(skyline.budget)}"
-    growth = growth_at(known, column.number)
-    cause = f". Cause: +{growth[0].amount:,} {growth[0].name}" if growth and growth[0].amount > 0 else ""
+    unit = unit_of(skyline.budget)
+    short = "tok" if unit == "tokens" else unit
+    text += f" {short}"
+    growth, cause = growth_at(known, column.number), ""
+    if growth and growth[0].amount > 0:
+        # A segment may be called `messages` or `tool calls`: the amount is not their number.
+        cause = f". Cause: +{growth[0].amount:,} {short}, {growth[0].name}"
     each = f". One column is {skyline.each:,} revisions, the fullest is drawn" if skyline.each > 1 else ""
     pending = f"; {skyline.pending:,} not read yet" if skyline.pending else ""
     return text, f"{cause}{each}{pending}"

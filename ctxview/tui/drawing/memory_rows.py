@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct
@@ -23,7 +24,8 @@ LEAST_TEXT = 26
 FIGURE, TOKENS = 4, 5
 LONGEST_ID, LONGEST_ID_NARROW = 40, 27
 ROOMY = 96
-MOST_DOTS = 20
+MOST_DOTS, FEWER_DOTS = 20, 12
+LONGEST_TIER = 16
 CHANGED = {ChangeMark.ADDED: "+", ChangeMark.CHANGED: "~", ChangeMark.VERDICT: "~"}
 VERDICTS = {True: glyphs.SHOWN, False: glyphs.HIDDEN, None: glyphs.UNSAID}
 
@@ -38,6 +40,10 @@ class MemoryColumns(Struct, frozen=True):
     age: int
     tokens: int
     text: int = 0
+    heading: int = 10
+    """The name of a tier in its heading."""
+    dots: int = 0
+    """The blocks of a tier in its heading."""
 
     @property
     def taken(self) -> int:
@@ -73,7 +79,9 @@ def memory_columns(cells: int, blocks: Sequence[Block], *, grouped: bool) -> Mem
     tier = 0 if grouped else min(12, max((cell_len(block.tier) for block in blocks), default=4))
     age = 4 if cells >= 140 and any(block.age is not None for block in blocks) else 0
     tokens = TOKENS if roomy and any(block.tokens is not None for block in blocks) else 0
-    columns = MemoryColumns(tier, max(4, id_cells), 1, tuple(figures), age, tokens)
+    tiers = Counter(block.tier for block in blocks)
+    heading = max(10, min(LONGEST_TIER, max(map(cell_len, tiers), default=0)))
+    columns = MemoryColumns(tier, max(4, id_cells), 1, tuple(figures), age, tokens, heading=heading)
     while cells - columns.taken < LEAST_TEXT:
         if columns.age or columns.tokens:
             columns = _with(columns, age=0, tokens=0 if not columns.age else columns.tokens)
@@ -85,7 +93,8 @@ def memory_columns(cells: int, blocks: Sequence[Block], *, grouped: bool) -> Mem
             columns = _with(columns, tier=0, findings=0)
         else:
             break
-    return _with(columns, text=max(0, cells - columns.taken))
+    dots = min(MOST_DOTS if roomy else FEWER_DOTS, max([columns.id - 7, *tiers.values()]))
+    return _with(columns, text=max(0, cells - columns.taken), dots=max(0, dots))
 
 
 def _with(columns: MemoryColumns, **changed: object) -> MemoryColumns:
@@ -169,7 +178,8 @@ def block_text(block: Block, cells: int, depth: int = 1) -> list[Line]:
     hidden = block.visible is False
     quiet = "hidden" if hidden else ""
     # The usual states are left out; the others change how the text is to be read.
-    label = show(f"{block.state} ", quiet or "accent") if block.state not in {None, "active", "open"} else ()
+    is_told = block.state in {None, "active", "open"} or (hidden and str(block.state) in block.why)
+    label = () if is_told else show(f"{block.state} ", quiet or "accent")
     text = join(label, preview(block.text, quiet, limit=cells * depth * 2 + 20) or (EMPTY_TEXT,))
     if violation := glyphs.violation_text(block):
         text = join(violation, text, gap=" · ")
@@ -195,25 +205,21 @@ def heading_line(heading: TierHeading, columns: MemoryColumns, cells: int, numbe
     """`▾ working  ●●●○  3 shown, 1 not  ▲ 2        367 tok`; a click folds or opens it."""
     fold = f"screen.fold_tier({number})"
     sign = Span("▾" if heading.is_open else "▸", "dim", fold)
-    name = pad(
-        show(shorten(heading.name, 16), f"bold {heading.style}", fold),
-        max(10, min(16, cell_len(heading.name))),
-    )
-    room = max(0, columns.id - 7)
+    name = pad(show(shorten(heading.name, columns.heading), f"bold {heading.style}", fold), columns.heading)
     dots: Line
     hidden = heading.total - heading.shown
-    if heading.total <= min(MOST_DOTS, room):
+    if heading.total <= columns.dots:
         dots = (Span("●" * heading.shown, heading.style), Span("○" * hidden, "hidden"))
     else:
-        full = round(heading.shown * min(room, MOST_DOTS) / max(1, heading.total))
-        dots = (Span("█" * full, heading.style), Span("·" * (min(room, MOST_DOTS) - full), "faint"))
+        full = round(heading.shown * columns.dots / heading.total)
+        dots = (Span("█" * full, heading.style), Span("·" * (columns.dots - full), "faint"))
     counts = (
         "empty" if not heading.total else f"{heading.shown:,} shown" + (f", {hidden:,} not" if hidden else "")
     )
     left = join(
         (Span(" "), sign),
         name,
-        pad(dots, min(room, MOST_DOTS)),
+        pad(dots, columns.dots),
         pad(show(counts, "dim" if not heading.total else ""), 18),
         severity_counts(heading.findings, gap=" "),
         gap=" ",

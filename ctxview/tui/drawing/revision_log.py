@@ -21,6 +21,8 @@ LEAST_BAR, WIDEST_BAR = 8, 14
 LEAST_EVENT = 10
 SELECTED, TALLEST = 9, 20
 """The least and the greatest height of the box about the revision at the cursor."""
+LONGEST_PLACE = 4
+"""The share of a line that the place of a finding may take."""
 MOST_OTHERS = 3
 """Lines of that box beside the findings: what was added, what was removed, what comes back."""
 ROOMY = 100
@@ -147,11 +149,14 @@ def log_details(known: KnownRevisions, number: int, cells: int, rows: int = 8) -
     back, never = known.written_again(number)
     most = rows - sum(map(bool, (facts.added, facts.removed, back)))
     most -= len(facts.findings) > most
+    # The name of the only file would take the room of the messages.
+    is_single = len({finding.origin.file for finding in facts.findings}) == 1
     for finding in facts.findings[:most]:
         mark = show(f"{SEVERITY[finding.severity]} {finding.rule} ", f"severity.{finding.severity}")
-        lines.append(
-            ends(join(mark, show(finding.message)), show(short_origin(finding.origin), "link"), cells)
-        )
+        place = short_origin(finding.origin)
+        if is_single and len(place) > cells // LONGEST_PLACE:
+            place = f":{finding.origin.line}" if finding.origin.line is not None else ""
+        lines.append(ends(join(mark, show(finding.message)), show(place, "link"), cells))
     if len(facts.findings) > most:
         lines.append(show(f"{counted(len(facts.findings) - most, 'more finding')}", "dim"))
     for sign, style, keys in (("+", "changed.added", facts.added), ("−", "diff.removed", facts.removed)):
@@ -200,6 +205,6 @@ def _event(row: LogRow, cells: int) -> Line:
     if width(words) <= cells:
         return words
     # A name is never cut.
-    word = "shown" if row.event.kind == "shown" else row.event.text.split()[0]
+    word = row.event.word or row.event.text.split()[0]
     short = show(f"  {sign} {f'−{len(row.event.blocks)}' if row.event.blocks else word}", style)
     return short if width(short) <= cells else show(f"  {sign}", style)

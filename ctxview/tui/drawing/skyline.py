@@ -130,7 +130,7 @@ def strip_line(known: KnownRevisions, cursor: int, cells: int, *, letters: bool 
         skyline = build_skyline(known, max(1, cells - tail_room))
     top = max([skyline.limit or 0, *(each.used or 0 for each in skyline.columns)])
     if not top:
-        return show("no figures over time", "dim")
+        return show("no figures over time" if known.facts else "reading…", "dim")
     at = _place(skyline, cursor)
     spans: list[Span] = []
     for place, column in enumerate(skyline.columns):

@@ -126,7 +126,10 @@ class MemoryPane(PaneWidget):
         listed, total = len(view.blocks), len(view.index.of(ItemKind.BLOCK))
         hidden, tokens = self._sums(view)
         of_all = f"{listed:,} of {total:,} blocks" if listed < total else f"{total:,} blocks"
-        size = f" · {tokens:,} tok shown" if tokens else ""
+        counter = view.index.reading.state.counts.estimator.replace("_base", "").partition(",")[0]
+        # A filter needs the room more.
+        by = f" ({counter})" if counter and not self._model.query else ""
+        size = f" · {tokens:,} tok shown{by}" if tokens else ""
         answer = f"{listed - hidden:,} shown" + (f", {hidden:,} not shown" if hidden else "")
         query = self._model.query.text
         return join(

@@ -90,9 +90,13 @@ class SourcesPane(PaneWidget):
             counts = (Span("✓", "ok"),)
         room = cells - width(counts) - 3
         known = f" · {counted(revisions, 'revision')}" if revisions else ""
-        about = show(f"  {source.format}{known}", "dim") if cells >= ROOMY else ()
-        title = show(shorten(source.title, room - width(about)), "bold accent" if current else "")
-        name = pad(join(title, about), room)
+        title = show(source.title, "bold accent" if current else "")
+        about: Line = ()
+        if cells >= ROOMY:
+            # The name of a source needs the room more than the number of its revisions.
+            has_room = width(title) + 2 + len(source.format) + len(known) <= room
+            about = show(f"  {source.format}{known if has_room else ''}", "dim")
+        name = pad(join(fit(title, room - width(about)), about), room)
         return fit(join((Span(f"{fold} ", "dim"),), name, (Span(" "),), counts), cells)
 
     def _columns(self) -> dict[Severity, int]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ctxview.analysis.tokens import ESTIMATES
+from ctxview.core.figures import Reason, ReasonKind
 from ctxview.core.findings import Severity
 from ctxview.core.state import Budget, Segment, Todo, TodoItem
 from ctxview.files.visible_text import is_safe
@@ -17,7 +18,7 @@ from ctxview.formats import Lens
 from ctxview.tui.drawing import budget as drawing_budget
 from ctxview.tui.drawing import glyphs
 from ctxview.tui.drawing.budget import BudgetHistory, BudgetStyle, brief_lines, whole_lines
-from ctxview.tui.drawing.memory_rows import memory_columns
+from ctxview.tui.drawing.memory_rows import TierHeading, block_text, heading_line, memory_columns
 from ctxview.tui.drawing.rows import severity_columns
 from ctxview.tui.drawing.text import Line, pad, plain, width
 from ctxview.tui.model.action_table import ActionCondition
@@ -31,6 +32,8 @@ from ctxview.tui.panes.todo import cursor_lines, item_line, todo_path
 from ctxview.tui.screens.view_area import tabs_line
 from ctxview.tui.widgets.bars import key_line
 from ctxview.tui.widgets.header import header_line
+from tests.analysis.revisions.builders import memory
+from tests.figures import changed
 from tests.tui.fakes import FakeSource
 from tests.tui.snapshot_stories import TODO, hostile, night
 
@@ -96,6 +99,34 @@ def test_the_least_important_memory_columns_are_left_out_first() -> None:
     assert not memory_columns(76, blocks, grouped=True).tokens
     assert memory_columns(120, blocks, grouped=True).tokens
     assert memory_columns(50, blocks, grouped=True).text >= 10
+
+
+def test_headings_of_tiers_with_short_ids_have_a_dot_for_each_block_and_begin_alike() -> None:
+    blocks = [memory(f"f{at}", "facts") for at in range(8)] + [memory("t1", "tool results")]
+    columns = memory_columns(116, blocks, grouped=True)
+    counts = ((8, "facts"), (1, "tool results"), (0, "nothing"))
+
+    drawn = [
+        plain(
+            heading_line(
+                TierHeading(name, "", True, count, count, 9, dict.fromkeys(Severity, 0)), columns, 116, at
+            )
+        )
+        for at, (count, name) in enumerate(counts)
+    ]
+
+    assert "facts        ●●●●●●●● 8 shown" in drawn[0]
+    assert (
+        len({line.index(word) for line, word in zip(drawn, ("8 shown", "1 shown", "empty  "), strict=True)})
+        == 1
+    )
+
+
+def test_a_reason_that_names_the_state_of_a_block_is_enough() -> None:
+    reason = Reason(ReasonKind.FINISHED, "status done")
+    hidden = changed(memory("w1"), visible=False, state="done", reason=reason, text="Open from 11 March")
+
+    assert plain(block_text(hidden, 80)[0]).startswith("not shown: status done · Open from 11 March")
 
 
 def test_a_budget_shows_free_reserved_and_estimated_tokens() -> None:

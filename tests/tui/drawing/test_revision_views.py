@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ctxview.analysis.revisions.facts import KnownRevisions
+from ctxview.analysis.revisions.facts import KnownRevisions, RevisionName
 from ctxview.analysis.revisions.log import log_numbers, log_row
 from ctxview.analysis.revisions.overview import summarise
-from ctxview.analysis.revisions.skyline import column_labels, series_of
+from ctxview.analysis.revisions.skyline import build_skyline, column_labels, series_of
 from ctxview.analysis.revisions.why import explain
 from ctxview.analysis.revisions.window import ELSEWHERE
 from ctxview.analysis.tokens import ESTIMATES
@@ -163,11 +163,70 @@ def test_the_skyline_names_the_fullest_and_its_cause(story: tuple[KnownRevisions
 
     lines = _texts(draw_skyline(SkylineDrawing(facts, 14, tiers, "this snapshot"), 80, 21))
 
-    assert lines[0].startswith(" Fullest: round 9, 24,655 of 24,720. Cause: +9,")
+    assert lines[0].startswith(" Fullest: round 9, 24,655 of 24,720 tok. Cause: +9,")
+    assert lines[0].endswith(" tok, not in this file")
     assert lines[1].startswith(" 24.7k  ▁▁▁▁")
     assert lines[10].split() == [str(number) for number in range(2, 16)]
     assert lines[-2].startswith(" Round 9 01:41   ▲ stage trim_memory_ephemeral   +9,415 since round 8")
     assert lines[-1].startswith(" ▼ the reply to round 9 erases 12 working blocks SNP043")
+
+
+def test_numbers_of_single_files_are_not_mixed_with_places() -> None:
+    names = [
+        RevisionName(label, label, label, None, False, at - 1 if at else None)
+        for at, label in enumerate(("bad-blocks.json", "bad-json.json", "round 2"))
+    ]
+    budgets = [state(memory("a"), budgets=[window(used)]) for used in (10, 20, 30)]
+    facts = known(*budgets, names=names)
+
+    assert column_labels(facts, build_skyline(facts, 9)) == ["1", "2", "3"]
+
+
+def test_a_reply_has_no_window_until_its_prompt_is_read() -> None:
+    found = _state("lighthouse")
+    nameless = RevisionName("", "", "", None, False, None)
+
+    waiting = draw_overview(_overview(KnownRevisions((nameless,) * 29), found, 28), 120, 33)
+    text = "\n".join(_texts(waiting))
+
+    assert len(waiting) == 33
+    assert "are in this file" not in text
+    assert "│ reading…" in text
+    assert "○ 15 not shown" in text, "what it leaves hidden is known at once"
+    assert "Nothing to compare yet" not in text
+
+
+def test_without_room_for_the_chart_the_overview_has_a_strip() -> None:
+    source = open_source(PATHS["coder"])
+    last = len(source.revisions) - 1
+    found = source.reading(last, Lens(ESTIMATES["bytes/3"])).state
+
+    lines = _texts(draw_overview(_overview(read(PATHS["coder"]), found, last), 120, 33))
+
+    place = next(at for at, line in enumerate(lines) if "─ Skyline ─" in line)
+    assert "1 to now" in lines[place + 1]
+    assert len(lines) <= 33
+
+
+def test_the_name_of_the_only_file_does_not_take_the_room_of_findings() -> None:
+    long = Origin("5f0c2a7e-1111-4222-8333-9a0b1c2d3e4f.jsonl", line=8)
+    found = replace(finding("TRM002"), origin=long, message="the compaction dropped an open task " * 2)
+    facts = known(state(memory("a")), findings={0: [found]})
+
+    (line,) = _texts(log_details(facts, 0, 100))
+
+    assert line.endswith(" :8")
+    assert "5f0c2a7e" not in line
+    assert "…" not in line
+
+
+def test_a_closed_tier_is_closed_and_not_its_first_word(story: tuple[KnownRevisions, ContextState]) -> None:
+    facts, _ = story
+    number = next(at for at, name in enumerate(facts.names) if name.label == "round 14")
+    row = log_row(facts, number, series_of(facts))
+    assert row is not None
+
+    assert _texts([log_line(row, log_columns(facts, 80), 80)])[0].endswith("▼ closed")
 
 
 def test_the_skyline_without_colour_is_plain_letters(story: tuple[KnownRevisions, ContextState]) -> None:

@@ -114,6 +114,17 @@ async def test_only_visible_rows_are_drawn(monkeypatch: pytest.MonkeyPatch) -> N
         assert drive.selected == ItemId(ItemKind.BLOCK, "long-01999", "longterm")
 
 
+async def test_the_title_of_a_source_is_cut_at_its_end_only() -> None:
+    long = night()
+    long.title = "shop: Move refunds to the new ledger table and stop posting with the old code"
+    async with driving(empty(), long, size=(120, 36)) as drive:
+        await drive.press("H")
+        await drive.wait_until(lambda: "shop: Move" in drive.text(Pane.SOURCES), "the second source")
+        row = next(line for line in drive.text(Pane.SOURCES).splitlines() if "shop: Move" in line)
+        assert "shop: Move refunds to the new" in row
+        assert "old code" not in row
+
+
 async def test_several_sources_are_a_tree_with_revisions() -> None:
     async with driving(night(), empty(), OpenProblem(Path("bad.json"), "not JSON")) as drive:
         text = drive.text(Pane.SOURCES)
