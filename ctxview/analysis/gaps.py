@@ -17,8 +17,8 @@ RANKS = (
 )
 """The severity words of all formats for gaps, the worst first."""
 
-SETTLED = {"resolved", "declined", "expired", "closed"}
-"""The statuses of a gap that needs no attention any more."""
+SETTLED = {"resolved", "declined", "expired"}
+"""The statuses of a gap that needs no attention any more; any other word leaves it open."""
 
 
 def gap_order(gap: Gap) -> tuple[bool, int]:
@@ -34,7 +34,17 @@ def blocked_names(gap: Gap) -> list[str]:
 
 
 def gap_is_settled(gap: Gap) -> bool:
-    return gap.status.casefold() in SETTLED
+    return gap.status in SETTLED
+
+
+def gap_blocks(gap: Gap) -> bool:
+    """Whether a gap blocks work.
+
+    A gap whose severity is no known word blocks when it names blocked work.
+    """
+    folded = gap.severity.casefold()
+    is_known = any(folded in words for words in RANKS)
+    return folded in BLOCKING or (not is_known and bool(blocked_names(gap)))
 
 
 def gap_severity(word: str) -> Severity:

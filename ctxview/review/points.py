@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ctxview.analysis.gaps import blocked_names, gap_is_settled
+from ctxview.analysis.gaps import blocked_names, gap_blocks, gap_is_settled
 from ctxview.analysis.secret_patterns import could_hold_secret
 from ctxview.analysis.secrets import check_secrets, find_secrets, mask_secrets
 from ctxview.analysis.wording import counted, listed
@@ -37,7 +37,7 @@ _BROKEN = {
     RefStatus.PLACEHOLDER: "names no content that could be verified",
 }
 _GAP_SEVERITIES = {
-    "error": Severity.ERROR,
+    **dict.fromkeys(("critical", "error"), Severity.ERROR),
     **dict.fromkeys(("blocking", "high", "medium", "warning"), Severity.WARNING),
 }
 _OF_THEIR_OWN = ("TXT", "SEC", "PTH", "JSN", "RAW")
@@ -187,7 +187,7 @@ def _gaps(gaps: Sequence[Gap], findings: list[Finding]) -> Iterator[Point]:
     for gap in gaps:
         if gap_is_settled(gap):
             continue
-        blocks = gap.severity == "blocking"
+        blocks = gap_blocks(gap)
         omitted = gap.status == "omitted"
         if omitted:
             title = f"{gap.id} was left out"
@@ -199,8 +199,8 @@ def _gaps(gaps: Sequence[Gap], findings: list[Finding]) -> Iterator[Point]:
         question = f"“{gap.question}”" if gap.question and gap.question != gap.id else ""
         point = Point(
             kind=PointKind.OMISSION if omitted else PointKind.GAP,
-            severity=_GAP_SEVERITIES.get(gap.severity, Severity.INFO),
-            blocks=blocks or gap.severity == "error",
+            severity=_GAP_SEVERITIES.get(gap.severity, Severity.WARNING if blocks else Severity.INFO),
+            blocks=blocks or gap.severity.casefold() in ("critical", "error"),
             title=title,
             detail="\n".join(filter(None, (question, gap.why, waiting))),
             gap=None if omitted else gap.id,

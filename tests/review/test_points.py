@@ -43,6 +43,32 @@ def test_a_leak_comes_before_every_other_error(tmp_path: Path) -> None:
     assert review.verdict.sentence.startswith("blocked by 1 gap and 3 errors; 12 warnings")
 
 
+@pytest.mark.parametrize(
+    ("severity", "status", "blocks"),
+    [
+        ("blocking", "Resolved", True),
+        ("blocking", "closed", True),
+        ("severe", "open", True),
+        ("Critical", "open", True),
+        ("high", "open", False),
+        ("blocking", "resolved", False),
+    ],
+)
+def test_a_gap_with_an_unknown_severity_or_status_blocks(
+    tmp_path: Path, severity: str, status: str, blocks: bool
+) -> None:
+    path = sample("handoff", tmp_path)
+    (file,) = path.rglob("handoff.json")
+    text = file.read_text()
+    for old, new in (("blocking", severity), ("requested", status)):
+        assert f'": "{old}",\n' in text
+        text = text.replace(f'": "{old}",\n', f'": "{new}",\n')
+    file.write_text(text)
+
+    points = [point for point in review_of(path).points if "gap-senders" in point.title and point.blocks]
+    assert bool(points) is blocks
+
+
 def test_who_gets_what_names_the_violation_and_only_it(tmp_path: Path) -> None:
     (planted,), (sound,) = (review_of(sample(name, tmp_path)).sources for name in ("planted", "handoff"))
 
