@@ -214,7 +214,8 @@ def _gauge(figure: Figure | None) -> Cell:
     if figure is None:
         return BLANK
     level = min(len(BARS) - 1, int(min(1.0, max(0.0, figure.share)) * len(BARS)))
-    return Cell(f"{BARS[level]} {figure.value:.2f}")
+    text = f"{figure.value:.0f}%" if figure.unit == "%" else f"{figure.value:.2f}"
+    return Cell(f"{BARS[level]} {text}")
 
 
 def _number(figure: Figure | None) -> str:

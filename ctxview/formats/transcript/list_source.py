@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
@@ -34,11 +34,17 @@ from ctxview.formats.kit.state_parts import left_out_gap
 from ctxview.formats.peek import Peek
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.format import NAME
-from ctxview.formats.transcript.model import PartKind
+from ctxview.formats.transcript.model import SUBAGENT_OF, PartKind
 from ctxview.formats.transcript.opencode.source import OpenCodeSource
 from ctxview.formats.transcript.opencode.store import SESSION_PREFIX, read_session, read_sessions
 from ctxview.formats.transcript.profile import PROFILES
-from ctxview.formats.transcript.session_files import MOST_FILES, SessionFile, session_files, short_name
+from ctxview.formats.transcript.session_files import (
+    MOST_FILES,
+    SessionFile,
+    id_of,
+    session_files,
+    short_name,
+)
 from ctxview.formats.transcript.source import TranscriptSource
 
 READ_AT_ONCE: Final = 40
@@ -51,6 +57,8 @@ class ListedSession(Struct, frozen=True):
 
     name: str
     file: SessionFile
+    lead: Path | None = None
+    """The session that started this sub-agent, when it is in the list."""
     headline: Headline | None = None
     problem: str | None = None
 
@@ -192,19 +200,43 @@ class SessionListSource:
             for at, (file, name) in enumerate(zip(self._files, names, strict=True))
         }
 
+    @cached_property
+    def _by_id(self) -> Mapping[str, Path]:
+        """The files of sessions by the ids in their names."""
+        ids = ((id_of(each), each.path) for each in self._files if not each.child)
+        return {name: path for name, path in ids if name is not None}
+
     def _listed(self) -> Iterator[ListedSession]:
+        paths = {each.path for each in self._files}
         for file, name in zip(self._files, self._places, strict=True):
             known = self._known.get(file)
+            parent = file.parent
             if isinstance(known, Headline):
-                yield ListedSession(name, file, headline=known)
+                parent = parent or self._by_id.get(known.parent or "")
+                lead = parent if parent in paths and parent != file.path else None
+                yield ListedSession(name, file, lead, headline=known)
             else:
-                yield ListedSession(name, file, problem=known)
+                yield ListedSession(name, file, parent if parent in paths else None, problem=known)
+
+    def _in_order(self) -> Iterator[ListedSession]:
+        """Yield the sessions, the newest first, each followed by its sub-agents."""
+        listed = list(self._listed())
+        below: dict[Path, list[ListedSession]] = defaultdict(list)
+        for each in reversed(listed):
+            if each.lead is not None:
+                below[each.lead].append(each)
+        done: set[Path] = set()
+        for first in sorted(listed, key=lambda each: each.lead is not None):
+            waiting = [first]
+            while waiting:
+                each = waiting.pop()
+                if each.file.path not in done:
+                    done.add(each.file.path)
+                    yield each
+                    waiting += below[each.file.path]
 
     def _state(self) -> ContextState:
-        paths = {each.path for each in self._files}
-        blocks = tuple(
-            _block(each, at, follows=each.file.parent in paths) for at, each in enumerate(self._listed())
-        )
+        blocks = tuple(_block(each, at) for at, each in enumerate(self._in_order()))
         children = sum(each.child for each in self._files)
         counts = Counts(len(blocks), 0, 0, 0, tokens_exact=False, estimator="as each session reports")
         extra = {"sessions": f"{len(blocks) - children:,}", "sub-agents": f"{children:,}"}
@@ -230,19 +262,20 @@ def open_list(peek: Peek) -> SessionListSource:
     return SessionListSource(peek.path)
 
 
-def _block(each: ListedSession, rank: int, *, follows: bool) -> Block:
-    """Return the block of a session; a sub-agent `follows` the session that started it."""
+def _block(each: ListedSession, rank: int) -> Block:
+    """Return the block of a session, or of a sub-agent below the session that started it."""
     file, known = each.file, each.headline
+    named = file.parent is not None or (file.child and known is not None and known.parent is not None)
     when = datetime.fromtimestamp(file.modified, UTC).astimezone()
     about = f"{when:%Y-%m-%d %H:%M}" + (f" · {file.size:,} bytes" if file.size else "")
-    child = file.child or (known is not None and known.child)
+    child = file.child or (known is not None and known.parent is not None)
     kind, reason = "sub-agent" if child else "session", None
     if each.problem is not None:
         reason = Reason(ReasonKind.INVALID, each.problem)
-    elif file.parent is not None and not follows:
+    elif named and each.lead is None:
         reason = Reason(ReasonKind.NOTE, "the session that started this sub-agent is not there")
     figures: list[Figure] = []
-    lead = "└ " if follows else ""
+    lead = "└ " if each.lead is not None else ""
     text = f"{lead}{file.path.parent.name} · {about}"
     tags: tuple[str, ...] = (file.path.parent.name,)
     if known is not None:
@@ -253,7 +286,8 @@ def _block(each: ListedSession, rank: int, *, follows: bool) -> Block:
         text = f"{lead or f'{project}: '}{title}\n{about}{rest}\n{known.project}"
         tags = tuple(filter(None, (project, known.model)))
         if known.used is not None and known.window:
-            figures.append(Figure("window", known.used / known.window, scale=(0.0, 1.0), better="low"))
+            share = round(100 * known.used / known.window)
+            figures.append(Figure("window", share, "%", scale=(0, 100), better="low"))
         if not known.partial:
             figures += [Figure("calls", known.calls), Figure("compactions", known.compactions, better="low")]
             for severity in (Severity.ERROR, Severity.WARNING):
@@ -286,8 +320,8 @@ class Headline(Struct, frozen=True):
     calls: int
     compactions: int
     findings: Mapping[Severity, int]
-    child: bool = False
-    """Whether the file itself says that it is a sub-agent's."""
+    parent: str | None = None
+    """The id of the session that started this one, when the file says that it is a sub-agent's."""
     partial: bool = False
 
 
@@ -311,6 +345,6 @@ def headline_of(facts: TranscriptFacts) -> Headline:
         calls=len(log.calls),
         compactions=len(log.compactions),
         findings={each: counts[each] for each in Severity},
-        child="sub-agent of" in log.facts,
+        parent=log.facts.get(SUBAGENT_OF),
         partial=log.partial,
     )

@@ -20,6 +20,7 @@ from ctxview.formats.transcript.claude.reader import ClaudeCodeReader
 from ctxview.formats.transcript.codex import context as codex_context
 from ctxview.formats.transcript.codex.reader import CodexReader
 from ctxview.formats.transcript.model import (
+    SUBAGENT_OF,
     Dialect,
     LineProblem,
     LiveContext,
@@ -141,13 +142,20 @@ def finish(reader: RowReader) -> None:
     if isinstance(reader, CodexReader):
         reader.drop_copied()
     if isinstance(reader, ClaudeCodeReader):
-        messages = [row for row in log.rows if row.role in ("user", "assistant")]
-        alone = bool(messages) and all(row.side for row in messages)
-        reader.alone = alone
-        if not alone:
+        _note_subagent(reader)
+        if not reader.alone:
             claude_lineage.drop_side_calls(log)
         mark_placeholders(log)
         claude_lineage.previous_calls(log, alone=reader.alone)
+
+
+def _note_subagent(reader: ClaudeCodeReader) -> None:
+    """Note whether the file is a sub-agent's own, and the session that started it."""
+    log = reader.log
+    messages = [row for row in log.rows if row.role in ("user", "assistant")]
+    reader.alone = bool(messages) and all(row.side for row in messages)
+    if reader.alone and log.sessions:
+        log.facts[SUBAGENT_OF] = log.sessions.most_common(1)[0][0]
 
 
 def context_of(reader: LogHolder, call: ModelCall | None) -> LiveContext:
@@ -174,6 +182,7 @@ def read_end(lines: LineFile, stream: FileHistoryStream, dialect: Dialect, file:
         take_line(reader, line)
     reader.log.partial = True
     if isinstance(reader, ClaudeCodeReader):
+        _note_subagent(reader)
         mark_placeholders(reader.log)
     return reader
 

@@ -168,6 +168,8 @@ class LoggedCompaction(Struct, eq=False):
 
 
 LONGEST_PROMPT = 4000
+SUBAGENT_OF = "sub-agent of"
+"""The fact that has the id of the session that started this one."""
 """How much of the prompt of a sub-agent is kept and compared."""
 
 

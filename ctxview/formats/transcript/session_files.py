@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -90,6 +91,12 @@ def short_name(file: SessionFile) -> str:
     return stem if file.child else _ID.sub(r"\1", stem).removeprefix("rollout-")
 
 
+def id_of(file: SessionFile) -> str | None:
+    """Return the id of a session that is in the name of its file."""
+    found = _ID.search(file.path.name)
+    return found[0] if found is not None else None
+
+
 def _size(size: int) -> str:
     return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{-(-size // 1000)} kB"
 
@@ -114,8 +121,12 @@ def _stored(root: Path) -> Iterator[SessionFile]:
 
 
 def holds_sessions(root: Path, names: tuple[str, ...]) -> bool:
-    """Whether a folder lists sessions: it has several, or project folders or years with some."""
-    if sum(1 for name in names if _SESSION.fullmatch(name) or _ROLLOUT.fullmatch(name)) > 1:
+    """Whether a folder lists sessions.
+
+    It has several, one with sub-agents beside it, or project folders or years with some.
+    """
+    files = Counter(child for name in names if (child := _is_child(name)) is not None)
+    if files[False] and files.total() > 1:
         return True
     likely = [name for name in names if name.startswith("-") or _YEAR.fullmatch(name)]
     return any(next(_below(root / name, 1, [MOST_FILES]), None) is not None for name in likely[:20])

@@ -27,10 +27,11 @@ def block_lines(block: Block, view: ViewState, cells: int) -> Iterator[Line]:
         known = [found.value for gauge in gauges[: at + 1] if gauge and (found := gauge.figure(now.name))]
         since = f"since {labels[0]}" if len(known) > 1 else ""
         picture = gauge_spark(gauges, at, room, now.name) or _value_rail(now, CELLS)
+        value = f"{now.value:g}{now.unit}"
         if len(set(known)) > 1:
-            yield _row(now.name, picture, f"{known[0]:g} → {now.value:g}", since, cells)
+            yield _row(now.name, picture, f"{known[0]:g} → {value}", since, cells)
         else:
-            yield _row(now.name, picture, f"{now.value:g}", f"unchanged {since}" if since else "", cells)
+            yield _row(now.name, picture, value, f"unchanged {since}" if since else "", cells)
     visible = [gauge.visible if gauge is not None else None for gauge in gauges]
     if {True, False} <= set(visible):
         since = _visible_since(visible[: at + 1], labels)

@@ -170,6 +170,8 @@ def _figure_cell(figure: Figure | None, limits: Collection[Limit], quiet: str) -
     broken = any(limit.figure == figure.name and limit.is_broken(figure.value) for limit in limits)
     is_count = isinstance(figure.value, int)
     text = glyphs.short_count(int(figure.value)) if is_count else glyphs.share(figure.value)
+    if figure.unit == "%":
+        text = f"{figure.value:.0f}%"
     return pad(show(text, "severity.warning" if broken else quiet or "dim"), FIGURE, right=True)
 
 

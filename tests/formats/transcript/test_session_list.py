@@ -69,7 +69,7 @@ def test_a_session_that_was_read_has_title_project_model_and_figures(projects: P
     assert block.figure("compactions") == 1
     assert block.figure("calls") == 2
     assert block.tokens == 100_009
-    assert block.figure("window") == pytest.approx(100_009 / 200_000)
+    assert block.figure("window") == 50
 
 
 def test_a_session_of_which_only_the_end_was_read_has_no_sums(
@@ -115,6 +115,40 @@ def test_a_sub_agent_whose_session_is_not_known_by_its_folder_stands_for_itself(
     blocks = {block.id: block for block in open_source(projects).reading(0, LENS).state.blocks()}
     assert blocks["agent-7f3a"].type == "sub-agent"
     assert blocks["agent-7f3a"].text.startswith("work: Look")
+
+
+def test_a_sub_agent_beside_its_session_is_listed_below_it_once_it_was_read(projects: Path) -> None:
+    for name, session in (("agent-7f3a", IDS[2]), ("agent-0c1d", IDS[0]), ("agent-e5e5", IDS[3])):
+        keys = f"side=1 session={session}"
+        rows = f"u1 user {keys} : Look\na1 assistant {keys} sent=9000 out=5 : Seen"
+        path = write(projects / "-work-p0", rows, f"{name}.jsonl")
+        os.utime(path, (9000, 9000))
+    source = open_source(projects)
+    (tier,) = source.reading(0, LENS).state.tiers
+    names = [block.id for block in tier.blocks if block.id not in ("agent-lost", "agent-e5e5")]
+    assert names == ["00000002", "agent-7f3a", "00000001", "00000000", "agent-0c1d", "agent-c1"]
+    blocks = {block.id: block for block in tier.blocks}
+    assert blocks["agent-7f3a"].text.startswith("└ Look")
+    assert "not there" in blocks["agent-e5e5"].why
+    assert source.reading(0, LENS).state.extra["sessions"] == "3"
+    alone = open_source(projects / "-work-p0" / "agent-7f3a.jsonl").reading(0, LENS).state
+    assert alone.extra["sub-agent of"] == IDS[2]
+
+
+def test_of_a_large_sub_agent_the_end_is_read_as_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ctxview.formats.transcript.source.SMALL", 100)
+    path = write(tmp_path, FULL, "agent-c1.jsonl")
+    state = open_source(path).reading(0, Lens(LENS.counter, hurry=Hurry.LINKS)).state
+    assert "Sum up" in [block.text for block in state.blocks()]
+    assert state.extra["sub-agent of"] == "s1"
+
+
+def test_a_folder_of_one_session_with_sub_agents_beside_it_is_a_list(tmp_path: Path) -> None:
+    write(tmp_path, DAY, f"{IDS[0]}.jsonl")
+    write(tmp_path, FULL, "agent-c1.jsonl")
+    assert isinstance(open_source(tmp_path), SessionListSource)
 
 
 def test_a_block_of_the_list_stands_for_the_path_of_its_session(projects: Path) -> None:
@@ -211,6 +245,34 @@ def test_a_rollout_that_says_so_is_a_sub_agent(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"cwd": "/work"', spawned, 1))
     (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
     assert [block.type for block in tier.blocks] == ["sub-agent"]
+
+
+def test_a_rollout_is_listed_below_the_one_that_started_it(tmp_path: Path) -> None:
+    day = tmp_path / "sessions" / "2026" / "08" / "01"
+    for at, parent in enumerate((None, IDS[0], IDS[1], IDS[2])):
+        name = f"rollout-2026-08-01T10-00-0{at}-{IDS[at]}.jsonl"
+        path = write(day, f"meta\nuser: Look {at}\nassistant: Done\ntokens sent=900 out=5", name)
+        if parent is not None:
+            spawned = '"cwd": "/work", "source": {"subagent": {"thread_spawn": {"parent_thread_id": "%s"}}}'
+            path.write_text(path.read_text().replace('"cwd": "/work"', spawned % parent, 1))
+        os.utime(path, (1000 + at, 1000 + at))
+    (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
+    assert [block.text.splitlines()[0] for block in tier.blocks] == [
+        "work: Look 0",
+        "└ Look 1",
+        "└ Look 2",
+        "└ Look 3",
+    ]
+
+
+def test_rollouts_that_name_each_other_are_all_listed(tmp_path: Path) -> None:
+    day = tmp_path / "sessions" / "2026" / "08" / "01"
+    for at, parent in enumerate((IDS[1], IDS[0])):
+        path = write(day, "meta\nuser: Look\nassistant: Done", f"rollout-{IDS[at]}.jsonl")
+        spawned = '"cwd": "/work", "source": {"subagent": {"thread_spawn": {"parent_thread_id": "%s"}}}'
+        path.write_text(path.read_text().replace('"cwd": "/work"', spawned % parent, 1))
+    (tier,) = open_source(tmp_path / "sessions").reading(0, LENS).state.tiers
+    assert sorted(block.id for block in tier.blocks) == ["00000000", "00000001"]
 
 
 @pytest.mark.parametrize("content", ["", "\n\n \n"])

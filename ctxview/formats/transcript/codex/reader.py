@@ -13,6 +13,7 @@ from ctxview.formats.transcript.codex.context import REPLACED
 from ctxview.formats.transcript.format import CODEX_TYPES, LEGACY_ITEMS, is_legacy_meta
 from ctxview.formats.transcript.model import (
     MADE_BY_MODEL,
+    SUBAGENT_OF,
     LineProblem,
     LoggedCompaction,
     LogPart,
@@ -147,7 +148,7 @@ class CodexReader:
             log.facts["forked from"] = parent
         spawn = record(record(record(payload, "source"), "subagent"), "thread_spawn")
         if (parent := text(spawn, "parent_thread_id")) is not None:
-            log.facts["sub-agent of"] = parent
+            log.facts[SUBAGENT_OF] = parent
         if (session := text(payload, "id")) is not None:
             log.sessions[session] += 1
         words = text(record(payload, "base_instructions"), "text") or text(payload, "instructions") or ""

@@ -29,6 +29,7 @@ from ctxview.formats.transcript.growth import TurnGrowth, largest, new_parts, tu
 from ctxview.formats.transcript.loading import context_of
 from ctxview.formats.transcript.model import (
     ROLLBACK,
+    SUBAGENT_OF,
     Absence,
     Dialect,
     LoggedCompaction,
@@ -294,7 +295,7 @@ def _extra(facts: TranscriptFacts) -> Iterator[tuple[str, str]]:
     yield "window", f"{facts.window.size:,} ({facts.window.known_by})"
     if facts.context.lineage:
         yield "turns", str(facts.last_turn)
-    for name in ("cwd", "branch", "forked from", "parent session"):
+    for name in ("cwd", "branch", SUBAGENT_OF, "forked from", "parent session"):
         if name in log.facts:
             yield name, log.facts[name]
     if causes := largest(facts, facts.context.parts):
