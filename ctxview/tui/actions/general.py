@@ -11,6 +11,7 @@ from ctxview.analysis.secrets import mask_secrets
 from ctxview.files.user_folders import state_folder
 from ctxview.files.visible_text import visible
 from ctxview.tui import themes
+from ctxview.tui.actions.navigate import explain_name
 from ctxview.tui.configured_keys import key_label
 from ctxview.tui.model.action_table import ACTIONS
 from ctxview.tui.model.command_line import (
@@ -123,6 +124,8 @@ async def run_command(screen: ActionScreen[object], command: Command) -> None:
             screen.perform(screen.model.go_to_source(int(command.value)))
         elif command.kind is CommandKind.ROW:
             _go_to_row(screen, int(command.value))
+        elif command.kind is CommandKind.WHY:
+            explain_name(screen, command.value)
         elif command.item is not None:
             screen.go_to(command.item)
 

@@ -218,13 +218,17 @@ async def _ask_why(screen: InspectorScreen) -> None:
 
     def done(text: str | None) -> None:
         if text is not None and text.strip():
-            screen.show_pane(Pane.WHY)
-            pane.ask(text.strip())
+            explain_name(screen, text.strip())
         screen.area.focus_front()
 
     pane = screen.area.get(WhyPane)
     hint = show("a name, or words of a text, of any revision", "dim")
     await screen.ask(InputLine(show(" why ", "key"), pane.name_asked, lambda _: hint, done))
+
+
+def explain_name(screen: InspectorScreen, name: str) -> None:
+    screen.show_pane(Pane.WHY)
+    screen.area.get(WhyPane).ask(name)
 
 
 def enter(screen: InspectorScreen) -> None:

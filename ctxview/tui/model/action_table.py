@@ -63,7 +63,7 @@ ENTER = "Open the detail; a finding leads to its item, a record to the next one"
 
 FOLLOW = "Follow new messages; scrolling up pauses, G resumes"
 
-COMMAND = "A command by name: an action, round 9, goto 5000, theme light, open PATH, a block"
+COMMAND = "A command by name: an action, round 9, goto 5000, open PATH, why NAME, theme light, a block"
 
 GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
     ActionGroup.MOVING: (

@@ -37,6 +37,7 @@ class CommandKind(StrEnum):
     THEME = "theme"
     PATH = "open"
     ROW = "goto"
+    WHY = "why"
 
 
 class Command(Struct, frozen=True):
@@ -93,6 +94,18 @@ def goto_command(typed: str) -> Command | None:
     if word == "goto" and number:
         return Command(CommandKind.ROW, "goto", f"{excerpt(number)} is not a number from 1")
     return None
+
+
+def why_commands(typed: str, commands: Sequence[Command]) -> list[Command]:
+    """The commands of `why NAME`: the name as typed, then blocks of such a name; none for anything else."""
+    word, _, name = typed.strip().partition(" ")
+    if word != "why" or not (name := name.strip()):
+        return []
+    blocks = (each.name for each in commands if each.kind is CommandKind.BLOCK)
+    return [
+        Command(CommandKind.WHY, f"why {each}", "explain where it went, when and by what", each)
+        for each in dict.fromkeys([name, *(block for block in blocks if name.lower() in block.lower())])
+    ]
 
 
 def row_of_message(transcript: Transcript, number: int) -> int | None:

@@ -16,12 +16,14 @@ from ctxview.tui.drawing.page import Page
 from ctxview.tui.drawing.text import Line, fit, join, pad, shorten, show, width, wrap
 from ctxview.tui.job_runner import JobFinished
 from ctxview.tui.model.command_line import (
+    GOTO,
     Command,
     CommandKind,
     goto_command,
     matching,
     path_commands,
     path_typed,
+    why_commands,
 )
 from ctxview.tui.model.jobs import Job, JobControl
 from ctxview.tui.model.reading_index import ItemId, ItemKind
@@ -30,7 +32,7 @@ from ctxview.tui.widgets.strips import StaticLines
 from ctxview.tui.widgets.virtual_lines import Chooser, VirtualLines
 
 NOTHING = show(" No command matches.", "dim")
-PLACEHOLDER = "a command: next finding, round 9, goto 5000, theme light, open PATH"
+PLACEHOLDER = "a command: next finding, round 9, goto 5000, open PATH, why NAME"
 NAME = 44
 """The most cells of a name."""
 
@@ -161,8 +163,11 @@ class CommandScreen(Dialog[Command]):
             self.jobs.start(FindPaths(path))
             return
         self._path_shown = None
-        number = goto_command(typed)
-        self._show([*([number] if number is not None else []), *matching(typed, self._commands)])
+        first: list[Command] = []
+        if GOTO in self._commands:
+            number = goto_command(typed)
+            first = [number] if number is not None else why_commands(typed, self._commands)
+        self._show([*first, *matching(typed, self._commands)])
 
     def _show(self, found: list[Command]) -> None:
         self._found = found

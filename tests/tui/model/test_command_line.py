@@ -18,6 +18,7 @@ from ctxview.tui.model.command_line import (
     path_typed,
     revision_commands,
     theme_commands,
+    why_commands,
 )
 
 ACTIONS = [
@@ -107,6 +108,14 @@ def test_a_number_goes_to_a_row(typed: str, value: str) -> None:
 @pytest.mark.parametrize("typed", ["", "goto", "round 9", "²", "-3"])
 def test_anything_else_is_not_a_row(typed: str) -> None:
     assert goto_command(typed) is None
+
+
+def test_why_takes_any_name_and_offers_those_of_blocks() -> None:
+    names = ["h1-time-zone", "h2-page-tie", "note-H1"]
+    known = [*ALL, *(Command(CommandKind.BLOCK, name) for name in names)]
+    assert [each.value for each in why_commands("why  h1", known)] == ["h1", "h1-time-zone", "note-H1"]
+    assert [each.value for each in why_commands("why h2-page-tie", known)] == ["h2-page-tie"]
+    assert why_commands("why", known) == why_commands("whys h1", known) == []
 
 
 def test_the_path_follows_the_word_open() -> None:

@@ -9,6 +9,7 @@ from textual.widgets import Input
 
 from ctxview.samples import samples_folder
 from ctxview.tui.model.query import MODEL_ORDER
+from ctxview.tui.panes.why import WhyPane
 from ctxview.tui.screens.command_line import CommandScreen
 from ctxview.tui.screens.inspector import InspectorScreen
 from tests.tui.driver import Driver, driving
@@ -46,6 +47,21 @@ async def test_a_number_goes_to_a_row() -> None:
         assert drive.inspector.lines.cursor == 2
         await run(drive, "99999")
         assert drive.inspector.lines.cursor == drive.inspector.lines.page.rows - 1
+
+
+async def test_a_name_is_explained_and_names_of_blocks_are_offered() -> None:
+    async with driving(night()) as drive:
+        view = drive.inspector.view
+        assert view is not None
+        name = view.blocks[-1].name
+        await run(drive, f"why {name}")
+        assert drive.inspector.front is drive.inspector.area.get(WhyPane)
+        assert name in drive.screen_text()
+        assert "when and by what" not in drive.screen_text()
+        await drive.press("colon")
+        await drive.type(f"why {name[1:]}")
+        await drive.press("down", "enter")
+        assert drive.inspector.area.get(WhyPane).name_asked == name
 
 
 async def test_an_action_is_run_and_a_theme_is_tried_before_it_is_chosen() -> None:
