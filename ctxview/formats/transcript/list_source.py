@@ -57,8 +57,8 @@ class ListedSession(Struct, frozen=True):
 
     name: str
     file: SessionFile
-    lead: Path | None = None
-    """The session that started this sub-agent, when it is in the list."""
+    lead: int | None = None
+    """The place of the session that started this sub-agent, when it is in the list."""
     headline: Headline | None = None
     problem: str | None = None
 
@@ -201,39 +201,42 @@ class SessionListSource:
         }
 
     @cached_property
-    def _by_id(self) -> Mapping[str, Path]:
-        """The files of sessions by the ids in their names."""
-        ids = ((id_of(each), each.path) for each in self._files if not each.child)
-        return {name: path for name, path in ids if name is not None}
+    def _by_path(self) -> Mapping[Path, int]:
+        """The places of all files."""
+        return {each.path: at for at, each in enumerate(self._files)}
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, int]:
+        """The places of sessions by the ids in the names of their files."""
+        ids = ((id_of(each), at) for at, each in enumerate(self._files) if not each.child)
+        return {name: at for name, at in ids if name is not None}
 
     def _listed(self) -> Iterator[ListedSession]:
-        paths = {each.path for each in self._files}
         for file, name in zip(self._files, self._places, strict=True):
             known = self._known.get(file)
-            parent = file.parent
+            lead = self._by_path.get(file.parent) if file.parent is not None else None
             if isinstance(known, Headline):
-                parent = parent or self._by_id.get(known.parent or "")
-                lead = parent if parent in paths and parent != file.path else None
+                lead = self._by_id.get(known.parent) if lead is None and known.parent is not None else lead
                 yield ListedSession(name, file, lead, headline=known)
             else:
-                yield ListedSession(name, file, parent if parent in paths else None, problem=known)
+                yield ListedSession(name, file, lead, problem=known)
 
     def _in_order(self) -> Iterator[ListedSession]:
         """Yield the sessions, the newest first, each followed by its sub-agents."""
         listed = list(self._listed())
-        below: dict[Path, list[ListedSession]] = defaultdict(list)
-        for each in reversed(listed):
-            if each.lead is not None:
-                below[each.lead].append(each)
-        done: set[Path] = set()
-        for first in sorted(listed, key=lambda each: each.lead is not None):
+        below: dict[int, list[int]] = defaultdict(list)
+        for at in reversed(range(len(listed))):
+            if (lead := listed[at].lead) is not None:
+                below[lead].append(at)
+        done: set[int] = set()
+        for first in sorted(range(len(listed)), key=lambda at: listed[at].lead is not None):
             waiting = [first]
             while waiting:
-                each = waiting.pop()
-                if each.file.path not in done:
-                    done.add(each.file.path)
-                    yield each
-                    waiting += below[each.file.path]
+                at = waiting.pop()
+                if at not in done:
+                    done.add(at)
+                    yield listed[at]
+                    waiting += below.get(at, ())
 
     def _state(self) -> ContextState:
         blocks = tuple(_block(each, at) for at, each in enumerate(self._in_order()))

@@ -73,6 +73,45 @@ def test_the_ordinal_decides_where_a_child_begins(tmp_path: Path) -> None:
     assert state.log.calls == 1
 
 
+def _id(at: int) -> str:
+    """An id that was made `at` seconds after 2026-08-01 10:00."""
+    moment = f"{1785578400000 + 1000 * at:012x}"
+    return f"{moment[:8]}-{moment[8:]}-7222-8333-9a0b1c2d3e4f"
+
+
+STAMPED = """
+meta forked=r0
+meta
+task_started turn=1
+user: Fix the parser
+assistant: Done
+tokens sent=9000 out=30
+task_started turn=70
+user: Now the printer
+assistant: Done too
+tokens sent=9100 out=40
+"""
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_copies_with_new_times_are_told_by_turns_that_began_before_the_session(
+    tmp_path: Path, named: bool
+) -> None:
+    lines = [json.loads(line) for line in codex_lines(STAMPED)]
+    for line in lines:
+        line["timestamp"] = "2026-08-01T10:01:00.000Z"
+    lines[0]["payload"]["id"] = _id(60) if named else "r1"
+    lines[2]["payload"]["turn_id"], lines[6]["payload"]["turn_id"] = _id(1), _id(70)
+    path = tmp_path / "fork.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    state = state_of(path)
+    assert state.log is not None
+    assert (state.log.calls, state.log.last_sent, state.log.output_tokens) == (1, 9100, 40)
+    assert "Fix the parser" in [block.text for block in state.blocks()]
+    (found,) = (each for each in findings_of(path) if each.rule == "TRA009")
+    assert found.message.startswith("6 rows were copied")
+
+
 @pytest.mark.parametrize(
     ("name", "is_found"), [("rollout-x-0b5e1a7e.jsonl", False), ("rollout-x-99.jsonl", True)]
 )

@@ -10,6 +10,7 @@ import orjson
 from ctxview.analysis.wording import beginning
 from ctxview.core.origin import JsonValue
 from ctxview.formats.transcript.codex.context import REPLACED
+from ctxview.formats.transcript.codex.forks import CopiedBeginning
 from ctxview.formats.transcript.format import CODEX_TYPES, LEGACY_ITEMS, is_legacy_meta
 from ctxview.formats.transcript.model import (
     MADE_BY_MODEL,
@@ -82,11 +83,7 @@ class CodexReader:
         """Rows that the model wrote since the last call."""
         self._model: str | None = None
         self._turn = 0
-        self._metas = 0
-        self._began: str | None = None
-        """When this file's own session began."""
-        self._starts_at: int | None = None
-        """The ordinal of the first row that was not copied from the parent."""
+        self._copied = CopiedBeginning()
         self._item_sorts, self._event_sorts = _Sorts("response_item"), _Sorts("event_msg")
         self._takers: dict[str, Callable[[Record, TranscriptRow, int], None]] = {
             "session_meta": self._take_session_meta,
@@ -102,8 +99,7 @@ class CodexReader:
         made = CodexReader(log)
         made._made, made._todos, made._total = dict(self._made), dict(self._todos), self._total
         made._open, made._model = list(self._open), self._model
-        made._turn, made._metas = self._turn, self._metas
-        made._began, made._starts_at = self._began, self._starts_at
+        made._turn, made._copied = self._turn, self._copied.copy()
         return made
 
     def add(self, value: Record, start: int, end: int, line: int | None) -> None:
@@ -112,11 +108,7 @@ class CodexReader:
         sort, payload = row_of(value)
         row = TranscriptRow(start, end, sort, line, None, None, text(value, "timestamp"))
         log.rows.append(row)
-        if self._starts_at is not None:
-            ordinal = number(value, "ordinal")
-            if ordinal is not None and ordinal < self._starts_at:
-                log.copied = index + 1
-        elif self._metas > 1 and row.time is not None and row.time < (self._began or ""):
+        if self._copied.is_likely and self._copied.reaches(value, payload, row.time):
             log.copied = index + 1
         take = self._takers.get(sort)
         if take is not None and isinstance(payload, dict):
@@ -130,13 +122,10 @@ class CodexReader:
 
     def _take_session_meta(self, payload: Record, row: TranscriptRow, index: int) -> None:
         log = self.log
-        self._metas += 1
-        if self._metas > 1:
+        if self._copied.take_meta(payload, row.time):
             row.sort = "session_meta of the parent"
             log.copied = index + 1
             return
-        self._began = row.time
-        self._starts_at = number(payload, "subagent_history_start_ordinal")
         if (base := text(record(payload, "history_base"), "thread_id")) is not None:
             log.facts["history base"] = base
         for fact, name in (("cwd", "cwd"), ("originator", "originator")):
