@@ -336,6 +336,22 @@ def test_an_envelope_says_what_was_redacted(ctxview: Run, tmp_path: Path) -> Non
     assert {block["redaction_state"] for block in marked} == {"removed"}
 
 
+@pytest.mark.parametrize("name", ["handoff.ndjson", "handoff.jsonlines", "handoff.JSONL"])
+def test_an_envelope_of_json_lines_says_what_was_redacted(ctxview: Run, tmp_path: Path, name: str) -> None:
+    original = tmp_path / "original"
+    shutil.copytree(samples_folder() / "envelope" / "handoff", original)
+    records = json.loads((original / "handoff.json").read_text("utf-8"))
+    (original / "handoff.json").unlink()
+    (original / name).write_text("".join(f"{json.dumps(each)}\n" for each in records), "utf-8")
+
+    copy = tmp_path / "copy"
+    assert ctxview("export", original, "--redact", "--block", "item-rerun", "-o", copy).code == 0
+    lines = [json.loads(line) for line in (copy / name).read_text("utf-8").splitlines()]
+    (item,) = (each for each in lines if each.get("item_id") == "item-rerun")
+    assert item["redaction_state"] == "removed"
+    assert_as_sound(ctxview, original, copy)
+
+
 def test_a_recording_is_redacted_at_every_moment(
     ctxview: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

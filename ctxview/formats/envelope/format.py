@@ -10,10 +10,10 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.document import JsonError, parse
 from ctxview.formats.envelope import SPEC
 from ctxview.formats.envelope.vocabulary import KIND_OF_ID, OWN_ID, RecordKind
-from ctxview.formats.peek import Peek
+from ctxview.formats.peek import LINES_SUFFIXES, Peek
 
 NAME = "envelope"
-SUFFIXES = frozenset((".json", ".jsonl", ".ndjson"))
+SUFFIXES = (".json", *LINES_SUFFIXES)
 SURE = 90
 LIKELY = 75
 PERHAPS = 45
@@ -34,7 +34,8 @@ def files_of(folder: Peek) -> list[Peek]:
 
 def revisions_beside(file: Peek) -> list[Peek]:
     """The revision files beside `file`, sorted by number: `plan.r2.json` of `plan.json`."""
-    named = re.compile(rf"{re.escape(file.path.stem)}\.r(\d+)\.(?:json|jsonl|ndjson)")
+    endings = "|".join(map(re.escape, SUFFIXES))
+    named = re.compile(rf"{re.escape(file.path.stem)}\.r(\d+)(?:{endings})")
     numbers = {each: found[1] for each in files_of(file.parent) if (found := named.fullmatch(each.path.name))}
     return sorted(numbers, key=lambda each: int(numbers[each]))
 
@@ -132,4 +133,4 @@ def _recognise_folder(peek: Peek) -> tuple[int, str] | None:
 
 
 def _may_hold_records(name: str) -> bool:
-    return splitext(name)[1] in SUFFIXES and not name.startswith(".")
+    return splitext(name)[1].lower() in SUFFIXES and not name.startswith(".")

@@ -22,11 +22,11 @@ from ctxview.files.strict_json.tree import join
 from ctxview.formats.envelope.field_specs import FIELDS, kind_of
 from ctxview.formats.envelope.model import Record, RecordReference, StrayValue
 from ctxview.formats.envelope.vocabulary import OWN_ID, RecordKind
+from ctxview.formats.peek import LINES_SUFFIXES
 
 MOST_RECORDS = 50_000
 DEEPEST = 200
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LINE_FILES = (".jsonl", ".ndjson")
 LABELS = frozenset(("metadata", "title", "token_estimate", "byte_size", "priority"))
 """The fields of a record that a reference may repeat without being an embedded record."""
 _LIST = re.compile(rb"\s*+\[")
@@ -135,7 +135,7 @@ class _Reader:
         return start, end
 
     def read(self, start: int, end: int) -> RecordLayout:
-        if self.file.endswith(LINE_FILES) and self._begins_with_a_line(start, end):
+        if self.file.lower().endswith(LINES_SUFFIXES) and self._begins_with_a_line(start, end):
             return self._read_lines(start, end)
         try:
             document = self._parse_all(start, end)

@@ -53,6 +53,18 @@ def test_every_layout_is_recognised_and_opens_the_same(tmp_path: Path, layout: s
     }
 
 
+@pytest.mark.parametrize("name", ["turn.ndjson", "turn.jsonlines", "turn.ldjson", "TURN.JSONL"])
+def test_json_lines_are_read_whatever_their_ending(tmp_path: Path, name: str) -> None:
+    (data,) = b.as_lines(b.turn()).values()
+    file = tmp_path / "here" / name
+    file.parent.mkdir()
+    file.write_bytes(data)
+    expected = state_of(opened(b.write(tmp_path / "there", b.as_array(b.turn()))))
+    assert [match.format for match in detect(file.parent)] == ["envelope"]
+    for path in (file, file.parent):
+        assert [each.id for each in state_of(opened(path)).blocks()] == [each.id for each in expected.blocks()]
+
+
 @pytest.mark.parametrize(
     "record",
     [

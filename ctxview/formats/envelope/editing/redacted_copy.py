@@ -14,6 +14,7 @@ from ctxview.core.origin import JsonValue
 from ctxview.files.strict_json.splice import SpliceError
 from ctxview.formats.envelope.editing.field_changes import WAYS_BACK, block_marks, strictness
 from ctxview.formats.envelope.editing.policy import append_record, with_values
+from ctxview.formats.envelope.format import SUFFIXES
 from ctxview.formats.envelope.model import Record
 from ctxview.formats.envelope.parser import RecordFile, parse_record_file
 from ctxview.formats.envelope.redactions import Redaction, is_redacted, texts_of_removed
@@ -33,7 +34,7 @@ def consistent_records(before: Files, after: Files) -> dict[str, bytes]:
     found = dict(after)
     changed = {name for name, data in after.items() if before.get(name) != data}
     for name in after:
-        if not name.endswith((".json", ".jsonl")) or name not in before:
+        if not name.lower().endswith(SUFFIXES) or name not in before:
             continue
         was, now = parse_record_file(name, before[name]), parse_record_file(name, after[name])
         if not now.records or len(was.records) != len(now.records):
