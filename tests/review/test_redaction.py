@@ -23,6 +23,7 @@ from ctxview.review.redaction.redacted_recording import recorded_trees
 from ctxview.review.redaction.redacted_text import RedactedValue, TextRedactor
 from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
+from tests.formats.transcript.builders import write as write_transcript
 from tests.running import Run
 
 VALUE = 'Zebra "Quartz" 4417 lies\tunder the flowerpot – Ödön'
@@ -267,6 +268,48 @@ def test_a_copy_of_another_name_and_with_longer_marks_is_as_sound(
     ran = ctxview("export", original, "--redact", *chosen, "-o", copy)
 
     assert (ran.code, ran.err) == (0, "")
+    found, after = (
+        Counter(each["rule"] for each in ctxview("check", path, "--format", "json").json)
+        for path in (original, copy)
+    )
+    assert not after - found
+
+
+def test_folders_stay_apart_when_a_removed_text_names_one_with_its_slash(
+    ctxview: Run, tmp_path: Path
+) -> None:
+    """The result `r8` names the path of a file in the folder of the session."""
+    (original,) = (samples_folder() / "transcript" / "refund-day").glob("*.jsonl")
+    copy = tmp_path / "copy.jsonl"
+
+    ran = ctxview("export", original, "--redact", "--block", "r8", "-o", copy)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert (tmp_path / "copy" / "subagents" / "agent-c1.jsonl").is_file()
+    assert_as_sound(ctxview, original, copy)
+
+
+def test_what_a_removed_result_took_of_the_window_is_not_judged(ctxview: Run, tmp_path: Path) -> None:
+    """A call was sent the result, and the copy does not have it."""
+    original = write_transcript(
+        tmp_path,
+        """
+        meta
+        user : Read everything
+        call id=t1 : {"cmd": "cat big.sql"}
+        tokens sent=20000 out=5
+        output id=t1 : one row of the table *10000
+        assistant : Done
+        tokens sent=82000 out=5
+        """,
+        "rollout-2026-08-01T10-00-00-big.jsonl",
+    )
+    copy = tmp_path / "copy.jsonl"
+    shown = ctxview("show", original, "--json", "--tokens", "bytes/4").json
+    blocks = [block for tier in shown["tiers"] for block in tier["blocks"]]
+    (result,) = (each["id"] for each in blocks if each["text"].startswith("one row"))
+
+    assert ctxview("export", original, "--redact", "--block", result, "-o", copy).code == 0
     found, after = (
         Counter(each["rule"] for each in ctxview("check", path, "--format", "json").json)
         for path in (original, copy)

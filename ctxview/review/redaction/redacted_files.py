@@ -283,7 +283,8 @@ def _named(
         if redactor.leak(text) is not None:
             left_out[name] = "it still holds a redacted text in a form that cannot be replaced"
             continue
-        new = digests.replaced_in_text(redactor.redacted(name))
+        # Each folder by itself first: a value that ends in a slash must not join two of them.
+        new = digests.replaced_in_text(redactor.redacted("/".join(map(redactor.redacted, name.split("/")))))
         if redactor.leak(new) is not None or not new.strip("/ "):
             new = "REDACTED-name"
         number, free = 2, new

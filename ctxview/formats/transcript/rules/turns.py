@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ctxview.analysis.text_copies import holds_redaction_mark
 from ctxview.core.findings import Hit, Severity, rule
 from ctxview.formats.transcript.facts import TranscriptFacts
 from ctxview.formats.transcript.growth import largest, turn_growth
@@ -44,9 +45,14 @@ def baseline_jumped(facts: TranscriptFacts) -> Iterator[Hit]:
         given = sum(facts.estimator.tokens(part) for part in parts if part.kind not in MADE_BY_MODEL)
         jump = growth - given
         fell = jump < 0 and before.model == call.model  # TRW006 says so
-        if abs(jump) > max(least, given) and not fell:
+        if abs(jump) > max(least, given) and not fell and not _holds_redactions(facts, parts):
             text = f"call {call.number} was sent {jump:+,} tokens beyond the rows before it"
             yield Hit(facts.log.origin(call.row), text)
+
+
+def _holds_redactions(facts: TranscriptFacts, parts: Sequence[LogPart]) -> bool:
+    """Whether texts were removed from parts: what the model was sent for them is not in a redacted copy."""
+    return any(holds_redaction_mark(facts.texts.whole(part)) for part in parts)
 
 
 @rule("TRW011", name="large-turn", severity=Severity.INFO)
@@ -169,6 +175,9 @@ def rough_estimates(facts: TranscriptFacts) -> Iterator[Hit]:
     placed = sum(map(facts.sizes.of, parts))
     guessed = sum(map(facts.estimator.tokens, parts))
     least = facts.profile.limits.least_judged
-    if placed > least and 100 * abs(guessed - placed) > facts.profile.limits.estimate_off_percent * placed:
+    is_off = (
+        placed > least and 100 * abs(guessed - placed) > facts.profile.limits.estimate_off_percent * placed
+    )
+    if is_off and not _holds_redactions(facts, parts):
         text = f"the parts were estimated at {guessed:,} tokens, and {placed:,} were reported"
         yield Hit(facts.log.origin(parts[-1].row), text)
