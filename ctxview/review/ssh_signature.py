@@ -7,6 +7,7 @@ reviewer of the record.
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -57,6 +58,11 @@ def sign(data: bytes, key: Path) -> bytes:
         if done.returncode:
             raise SigningFailed(_said(done) or f"{PROGRAM} failed")
         return signature_file(file).read_bytes()
+
+
+def sign_command(record: Path) -> str:
+    """Return the command with which a person signs a record that was written without a signature."""
+    return f"{PROGRAM} -Y sign -n {NAMESPACE} -f ~/.ssh/id_ed25519 {shlex.quote(str(record))}"
 
 
 def write_signature(record: Path, signature: bytes) -> None:

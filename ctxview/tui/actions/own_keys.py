@@ -115,7 +115,7 @@ async def approve(screen: InspectorScreen) -> None:
     elif (why := review.why_not_approved) is not None:
         screen.say(f"Not possible yet: {why}.")
     else:
-        hint = f"a comment, or nothing; Enter signs {review.subject.bytes:,} bytes"
+        hint = f"a comment, or nothing; Enter approves {review.subject.bytes:,} bytes, without a signature"
         await _prompt(screen, "approve", hint, lambda text: lambda desk: desk.signed(SignOff.APPROVED, text))
 
 

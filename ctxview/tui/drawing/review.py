@@ -88,7 +88,11 @@ def _narrow(desk: ReviewDesk, review: Review, banner: Sequence[Line], cells: int
     room -= len(targets)
     preview: list[Line] = []
     if room >= least + 4:
-        preview = [EMPTY, fit(_preview_title(desk), cells), *_preview_lines(desk, cells - 1, 2)]
+        preview = [
+            EMPTY,
+            ends(_preview_title(desk), join(_preview_size(desk), (Span(" "),)), cells),
+            *_preview_lines(desk, cells - 1, 2),
+        ]
         room -= len(preview)
     drawn, places = _point_lines(desk, review, cells - 1, room)
     drawn += [EMPTY] * (room - len(drawn)) if targets else []
@@ -214,10 +218,23 @@ def _preview_title(desk: ReviewDesk) -> Line:
     return join(show(" Preview: what ", "title"), show(target, "title"), show(" gets", "title"))
 
 
+def _preview_size(desk: ReviewDesk) -> Line:
+    """How large the whole text of the preview is, of which the first lines are shown."""
+    xray = _preview(desk)
+    if xray is None:
+        return EMPTY
+    about = "" if xray.exact and xray.counter_exact else "≈"
+    return show(f"{about}{xray.tokens:,} tokens ({xray.counter})", "dim")
+
+
+def _preview(desk: ReviewDesk) -> Xray | None:
+    return desk.previews[desk.target] if desk.target < len(desk.previews) else None
+
+
 def _preview_lines(desk: ReviewDesk, cells: int, rows: int) -> list[Line]:
     """What the chosen target would see; masked and withheld text stays so."""
     shares = desk.shares
-    xray: Xray | None = desk.previews[desk.target] if desk.target < len(desk.previews) else None
+    xray = _preview(desk)
     if xray is None:
         why = shares[desk.target].no_preview if shares else ""
         return wrap_to(show(why or "There is no preview.", "dim"), cells, rows)
@@ -241,10 +258,8 @@ def _preview_lines(desk: ReviewDesk, cells: int, rows: int) -> list[Line]:
 def _preview_box(desk: ReviewDesk, cells: int, height: int) -> list[Line]:
     if height < 3:
         return [EMPTY] * height
-    share = desk.shares[desk.target] if desk.shares else None
-    size = show(f"{share.tokens:,} tok" if share is not None else "", "dim")
     lines = _preview_lines(desk, cells - INSIDE, height - 2)
-    return box(_preview_title(desk), lines, cells, end=size, height=height)
+    return box(_preview_title(desk), lines, cells, end=_preview_size(desk), height=height)
 
 
 def _changed_box(review: Review, context: ReviewContext, cells: int) -> list[Line]:
@@ -277,7 +292,7 @@ def _stretched(lines: Sequence[Line], cells: int, height: int) -> list[Line]:
 def _decision_box(review: Review, cells: int) -> list[Line]:
     subject = review.subject
     why = review.why_not_approved
-    approve = show("writes a record beside the file that anybody can verify", "dim")
+    approve = show("writes a record beside the file, and says how to sign that with your SSH key", "dim")
     if why is not None:
         approve = show(f"not possible yet: {why}", "severity.warning")
     rows = (

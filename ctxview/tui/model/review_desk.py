@@ -30,6 +30,7 @@ from ctxview.review.sign_off import (
     reviewer_name,
     sign_off,
 )
+from ctxview.review.ssh_signature import sign_command
 from ctxview.review.subject import watched_paths
 from ctxview.review.targets import TargetShare
 from ctxview.review.words import SignOff
@@ -139,7 +140,8 @@ class ReviewDesk(Struct, frozen=True, eq=False):
         except _NOT_WRITTEN as error:
             return self, _sentence(error)
         after = open_desk(self.source, self.lens, replace(self, changed=()))
-        return after, f"{decision.capitalize()}: {file.name} binds it to these bytes."
+        how = f"To sign it with your SSH key: {sign_command(file)}"
+        return after, f"{decision.capitalize()}: {file.name} binds it to these bytes. {how}"
 
 
 def open_desk(source: Source, lens: Lens, before: ReviewDesk | None = None) -> ReviewDesk:

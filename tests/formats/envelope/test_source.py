@@ -62,7 +62,9 @@ def test_json_lines_are_read_whatever_their_ending(tmp_path: Path, name: str) ->
     expected = state_of(opened(b.write(tmp_path / "there", b.as_array(b.turn()))))
     assert [match.format for match in detect(file.parent)] == ["envelope"]
     for path in (file, file.parent):
-        assert [each.id for each in state_of(opened(path)).blocks()] == [each.id for each in expected.blocks()]
+        assert [each.id for each in state_of(opened(path)).blocks()] == [
+            each.id for each in expected.blocks()
+        ]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from ctxview.formats import open_source
 from ctxview.samples import samples_folder
 from ctxview.tui.model.layout import Pane
 from ctxview.tui.panes.review import ReviewPane
+from tests.review.signing import make_key
+from tests.running import LIMIT
 from tests.tui.driver import Driver, driving
 
 
@@ -86,13 +90,31 @@ async def test_approval_is_locked_until_the_points_are_decided(envelopes: Path) 
         await drive.wait_until(lambda: "looked at" in drive.text(Pane.REVIEW), "the point was looked at")
         assert "READY" in drive.text(Pane.REVIEW).splitlines()[0]
 
+        assert "says how to sign that with your SSH key" in drive.text(Pane.REVIEW)
         await drive.press("A")
+        assert "bytes, without a signature" in drive.screen_text()
         await _say(drive, "fine")
         assert "SIGNED" in drive.text(Pane.REVIEW).splitlines()[0]
     (record,) = folder.parent.glob(f"{folder.name}.*ctxreview.json")
     statement = json.loads(record.read_text("utf-8"))
     assert statement["predicate"]["decision"] == "approved"
     assert "the tests show both" in record.read_text("utf-8")
+
+
+async def test_an_approval_on_the_screen_names_the_command_that_signs_it(
+    envelopes: Path, tmp_path: Path
+) -> None:
+    folder = envelopes / "handoff"
+    async with driving(open_source(folder), size=(120, 36)) as drive:
+        await _opened(drive)
+        await _approve(drive)
+        await drive.wait_until(lambda: "To sign it" in drive.notices[-1], "the notice")
+        command = shlex.split(drive.notices[-1].partition("To sign it with your SSH key: ")[2])
+    command[command.index("-f") + 1] = str(make_key(tmp_path, "key"))
+    subprocess.run(command, check=True, capture_output=True, timeout=LIMIT)
+    (record,) = folder.parent.glob(f"{folder.name}*.ctxreview.json")
+    checked = ["ssh-keygen", "-Y", "check-novalidate", "-n", "ctxview", "-s", f"{record}.sig"]
+    subprocess.run(checked, input=record.read_bytes(), check=True, capture_output=True, timeout=LIMIT)
 
 
 async def test_a_blocking_point_is_not_settled_without_a_reason(envelopes: Path) -> None:
@@ -248,6 +270,19 @@ async def _approve(drive: Driver) -> None:
     await drive.wait_until(lambda: "looked at" in drive.text(Pane.REVIEW), "the point was looked at")
     await drive.press("A")
     await _say(drive, "fine")
+
+
+@pytest.mark.parametrize("size", [(120, 36), (200, 60)])
+async def test_the_preview_is_headed_by_the_size_of_what_it_shows(size: tuple[int, int]) -> None:
+    """The table has the tokens of the items, the preview those of the whole prompt."""
+    async with driving(open_source(samples_folder() / "snapshot" / "lighthouse"), size=size) as drive:
+        pane = await _opened(drive)
+        assert pane.desk is not None
+        (preview,), (share,) = pane.desk.previews, pane.desk.shares
+        assert preview is not None
+        assert preview.tokens > share.tokens
+        (heading,) = (line for line in drive.text(Pane.REVIEW).splitlines() if "Preview: what" in line)
+        assert f"{preview.tokens:,} tokens ({preview.counter})" in heading
 
 
 async def test_the_preview_names_each_block_and_counts_the_lines_that_it_leaves_out(envelopes: Path) -> None:
