@@ -23,8 +23,8 @@ SELECTED, TALLEST = 9, 20
 """The least and the greatest height of the box about the revision at the cursor."""
 LONGEST_PLACE = 4
 """The share of a line that the place of a finding may take."""
-MOST_OTHERS = 3
-"""Lines of that box beside the findings: what was added, what was removed, what comes back."""
+MOST_OTHERS = 4
+"""Lines of that box beside the findings: what was added, changed and removed, and what comes back."""
 ROOMY = 100
 """The width from which on the bar of a window is longer."""
 PRESSURE = {"over": "severity.error", "full": "severity.warning", "high": "severity.warning"}
@@ -147,7 +147,7 @@ def log_details(known: KnownRevisions, number: int, cells: int, rows: int = 8) -
         return [show("reading…", "dim")]
     lines: list[Line] = []
     back, never = known.written_again(number)
-    most = rows - sum(map(bool, (facts.added, facts.removed, back)))
+    most = rows - sum(map(bool, (facts.added, facts.changed, facts.removed, back)))
     most -= len(facts.findings) > most
     # The name of the only file would take the room of the messages.
     is_single = len({finding.origin.file for finding in facts.findings}) == 1
@@ -159,10 +159,15 @@ def log_details(known: KnownRevisions, number: int, cells: int, rows: int = 8) -
         lines.append(ends(join(mark, show(finding.message)), show(place, "link"), cells))
     if len(facts.findings) > most:
         lines.append(show(f"{counted(len(facts.findings) - most, 'more finding')}", "dim"))
-    for sign, style, keys in (("+", "changed.added", facts.added), ("−", "diff.removed", facts.removed)):
-        if keys:
-            head = show(f"{sign} {len(keys)} ", style)
-            lines.append(join(head, names_line([name for _, name in keys], cells - width(head), ", ")))
+    changed = [f"{name} {word}".strip() for (_, name), word in facts.changed]
+    for sign, style, count, names in (
+        ("+", "changed.added", len(facts.added), [name for _, name in facts.added]),
+        ("~", "changed.changed", facts.counts.changed + facts.counts.moved, changed),
+        ("−", "diff.removed", len(facts.removed), [name for _, name in facts.removed]),
+    ):
+        if names:
+            head = show(f"{sign} {count} ", style)
+            lines.append(join(head, names_line(names, cells - width(head), ", ")))
     if back:
         names = ", ".join(name for _, name in back[:3])
         more = f" and {len(back) - 3} more" if len(back) > 3 else ""

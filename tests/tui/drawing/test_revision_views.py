@@ -389,6 +389,14 @@ def test_the_log_row_of_the_erasing_reply(story: tuple[KnownRevisions, ContextSt
     assert details[-1] == "Later work-decision, work-goal, work-pr are written again; 9 never come back."
 
 
+def test_the_box_about_a_revision_names_the_changed_blocks() -> None:
+    facts = known(state(memory("a")), state(memory("a", text="another")))
+
+    details = _texts(log_details(facts, 1, 100))
+
+    assert details == ["~ 1 a"]
+
+
 def test_the_life_line_of_why_is_the_mock(story: tuple[KnownRevisions, ContextState]) -> None:
     facts, _ = story
     drawn = draw_why(explain(facts, "h1-time-zone")[0], facts, 80, chosen=6)
