@@ -169,9 +169,9 @@ def log_details(known: KnownRevisions, number: int, cells: int, rows: int = 8) -
             head = show(f"{sign} {count} ", style)
             lines.append(join(head, names_line(names, cells - width(head), ", ")))
     if back:
-        names = ", ".join(name for _, name in back[:3])
+        first = ", ".join(name for _, name in back[:3])
         more = f" and {len(back) - 3} more" if len(back) > 3 else ""
-        lines.append(show(f"Later {names}{more} are written again; {len(never)} never come back.", "dim"))
+        lines.append(show(f"Later {first}{more} are written again; {len(never)} never come back.", "dim"))
     return [fit(line, cells) for line in lines] or [show("Nothing changed and nothing was found.", "dim")]
 
 
