@@ -14,7 +14,10 @@ from ctxview.analysis.wording import counted, excerpt, listed
 from ctxview.core.findings import Effect, Finding
 from ctxview.core.state import ContextState
 
-EventKind = Literal["loss", "cut", "stage", "shown", "broken"]
+EventKind = Literal["loss", "cut", "stage", "noted", "shown", "broken"]
+
+_NOTED = frozenset(("branch", "resume", "model", "child"))
+"""The kinds of events on the timeline of a transcript that are events of a revision."""
 
 _LOSSES = (Effect.WIPED, Effect.DELETED, Effect.DROPPED)
 
@@ -50,6 +53,7 @@ def find_events(
     if stage is not None:
         yield RevisionEvent("stage", stage, _stage_effect(removed))
     yield from _compactions(change)
+    yield from _noted(before, state) if state.log is not None else ()
     lost = [each for each in removed if not each.why and not each.in_history]
     if lost and not state.shown_only and not before.shown_only:
         yield _loss(lost, removed, is_reply, findings)
@@ -79,6 +83,16 @@ def _compactions(change: StateDiff) -> Iterator[RevisionEvent]:
             took = next((delta.after for delta in each.deltas if delta.name == "took"), None)
             count = counted(len(took), "block") if isinstance(took, list) else "no blocks that it names"
             yield RevisionEvent("cut", f"compaction {excerpt(each.subject)} took {count}")
+
+
+def _noted(before: ContextState, state: ContextState) -> Iterator[RevisionEvent]:
+    """What the log of a transcript tells since the revision before."""
+    known = Counter((each.kind, each.origin) for each in before.timeline)
+    for each in state.timeline:
+        key = each.kind, each.origin
+        known[key] -= 1
+        if each.kind in _NOTED and known[key] < 0:
+            yield RevisionEvent("noted", excerpt(each.label, 90), word=each.kind)
 
 
 def _loss(

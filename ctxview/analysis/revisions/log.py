@@ -12,7 +12,7 @@ from ctxview.analysis.revisions.window import Pressure, pressure_of
 from ctxview.analysis.wording import counted
 from ctxview.core.findings import Severity
 
-_WEIGHTS: tuple[EventKind, ...] = ("broken", "loss", "stage", "cut", "shown")
+_WEIGHTS: tuple[EventKind, ...] = ("broken", "loss", "stage", "cut", "noted", "shown")
 
 
 class LogRow(Struct, frozen=True):

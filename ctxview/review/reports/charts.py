@@ -24,6 +24,7 @@ EVENT_SIGNS: Mapping[EventKind, tuple[str, str]] = {
     "loss": ("▼", "bad"),
     "stage": ("▲", "warn"),
     "cut": ("▼", "dim"),
+    "noted": ("•", "dim"),
     "shown": ("", ""),
 }
 """The sign and the class of each kind of event, the worst first."""

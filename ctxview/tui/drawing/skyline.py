@@ -38,6 +38,7 @@ EVENT_SIGNS: Mapping[EventKind, tuple[str, str]] = {
     "loss": ("▼", "severity.error"),
     "stage": ("▲", "severity.warning"),
     "cut": ("▼", "severity.info"),
+    "noted": ("•", "severity.info"),
     "shown": ("~", "changed.changed"),
 }
 """The sign and style of each kind of event, the worst first."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ctxview.analysis.diff import diff
+from ctxview.analysis.revisions.events import find_events
 from ctxview.core.state import RefStatus
 from ctxview.formats.recording.observed_source import with_history
 from ctxview.formats.transcript.source import TranscriptSource
@@ -254,3 +256,42 @@ def test_a_session_that_grows_has_no_earlier_states_beside_its_calls(tmp_path: P
     path.write_bytes(path.read_bytes().replace(b"More", b"Less of it"))
     changed = grown.again()
     assert [each.kind for each in changed.revisions].count("seen") == 1
+
+
+def _noted(path: Path, at: int) -> list[str]:
+    """What the revisions say of the log at a revision, in words."""
+    before, state = state_of(path, at - 1), state_of(path, at)
+    events = find_events(diff(before, state), before, state, False, ())
+    return [each.text for each in events if each.kind == "noted"]
+
+
+def test_a_branch_another_model_a_new_version_and_a_sub_agent_are_events_of_a_revision(
+    tmp_path: Path,
+) -> None:
+    path = write(
+        tmp_path,
+        """
+u1 user : Go
+a0 assistant sent=800 out=5 : I search
+a1 call id=t1 tool=Task sent=900 out=30 : {"prompt": "search", "subagent_type": "explorer"}
+r1 result id=t1 agentId=x1 status=completed tokens=70 : found
+a2 assistant sent=1000 out=30 : Found
+u2 < a2 user : The wrong way
+a3 assistant sent=1100 out=30 : As you say
+u3 < a2 user : The right way
+a4 assistant sent=1100 out=30 model=claude-opus-4-5 version=2.1.101 : Done
+""",
+    )
+    assert _noted(path, 1) == ["sub-agent explorer x1 completed"]
+    assert _noted(path, 2) == []
+    assert _noted(path, 4) == [
+        "branch left: The wrong way",
+        "model claude-opus-4-5",
+        "resumed with version 2.1.101",
+    ]
+
+
+def test_rolled_back_turns_are_an_event_of_a_revision(tmp_path: Path) -> None:
+    rows = "meta\nuser: Fix it\nassistant: Done\ntokens sent=900 out=5\nuser: And this\nassistant: No"
+    rows += "\ntokens sent=950 out=5\nrollback 1\nuser: Stop\nassistant: Stopped\ntokens sent=960 out=5"
+    assert _noted(write(tmp_path, rows), 2) == ["1 turn rolled back"]

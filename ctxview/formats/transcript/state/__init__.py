@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from operator import itemgetter
 
-from ctxview.analysis.wording import beginning
+from ctxview.analysis.wording import beginning, counted
 from ctxview.core.state import (
     CompactionRecord,
     ContextState,
@@ -206,7 +206,7 @@ def _events(facts: TranscriptFacts) -> tuple[int, list[Callable[[], Event]]]:
             found.append((index, partial(_branch_event, facts, index)))
     for index in log.turn_ends:
         if log.rows[index].sort == ROLLBACK:
-            label = f"{log.rows[index].source} turns rolled back"
+            label = f"{counted(int(log.rows[index].source or 0), 'turn')} rolled back"
             found.append((index, partial(_row_event, log, index, "branch", label)))
     found.sort(key=itemgetter(0))
     made = [make for at, make in found if at < last]
