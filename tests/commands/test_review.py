@@ -145,7 +145,9 @@ def test_questions_answers_and_waivers_become_records_of_an_envelope(handoff: Pa
     notes = {each["title"]: each["content"] for each in last if each.get("context_kind") == "manual_note"}
     assert notes["Answered by ines: gap-1"] == "the blue one"
     assert notes["Waived by ines: gap-senders"] == "one sender, says Bram"
-    assert ctxview("check", handoff, "--fail-on", "error").code == 0
+    found = ctxview("check", handoff, "--fail-on", "error", "--format", "json")
+    assert found.code == 0
+    assert "ENV016" not in {each["rule"] for each in found.json}, "the gaps lead to their notes"
 
 
 def test_a_question_about_another_format_is_a_record_that_approves_nothing(

@@ -215,7 +215,7 @@ def _share_line(share: TargetShare, name: int, cells: int, *, chosen: bool) -> L
 def _preview_title(desk: ReviewDesk) -> Line:
     shares = desk.shares
     target = shares[desk.target].target if shares else "model"
-    return join(show(" Preview: what ", "title"), show(target, "title"), show(" gets", "title"))
+    return join(show("Preview: what ", "title"), show(target, "title"), show(" gets", "title"))
 
 
 def _preview_size(desk: ReviewDesk) -> Line:
@@ -224,7 +224,7 @@ def _preview_size(desk: ReviewDesk) -> Line:
     if xray is None:
         return EMPTY
     about = "" if xray.exact and xray.counter_exact else "≈"
-    return show(f"{about}{xray.tokens:,} tokens ({xray.counter})", "dim")
+    return show(f"{about}{xray.tokens:,} tokens ({xray.counter.replace('_base', '')})", "dim")
 
 
 def _preview(desk: ReviewDesk) -> Xray | None:

@@ -140,6 +140,8 @@ def reached_but_not_listed(records: EnvelopeRecords, profile: Profile) -> Iterat
                     message = f"{label(envelope)} reaches {excerpt(name)} only through {label(record)}"
                     yield Hit(envelope.origin(home), f"{message}; it is not in {home}")
     reached = {(each.kind, each.id) for each in records.reached}
+    gaps = records.of(RecordKind.MISSING)
+    reached |= {(RecordKind.ITEM, each.id) for gap in gaps for each in gap.refs("resolution_refs")}
     for kind, home in HOMES.items():
         if stray := [each for each in records.of(kind) if (each.kind, each.id) not in reached]:
             names = listed(map(outcome_key, stray))
