@@ -58,7 +58,7 @@ HEAD = """\
 <!-- Made by docs/make_keys.py from the table of actions; change that table instead. -->
 
 `?` shows all of this in the inspector, `:` finds a command by its name. The mouse does the same: click a row,
-a tab, a column's head, a bead of the timeline, a word of the key bar.
+a tab, a column's head, a column of the Skyline, a word of the key bar.
 
 ## The ten commonest tasks
 

@@ -160,7 +160,7 @@ GROUPS: Mapping[ActionGroup, tuple[Action, ...]] = {
         Action("slower", "minus", "-", "slower", "Play slower", 2, ActionCondition.PLAYER),
     ),
     ActionGroup.SEARCH: (
-        Action("search", "slash", "/", "search", "Search everything loaded, then the history", 1),
+        Action("search", "slash", "/", "search", "Search all revisions, newest first, then the history", 1),
         Action("next_hit", "n", "n", "next hit", "Next hit, in any pane", 2, ActionCondition.HITS),
         Action("previous_hit", "N", "N", "previous hit", "Previous hit"),
         Action("filter", "f", "f", "filter", "Filter blocks: tier:working hidden decay>0.5", 7),

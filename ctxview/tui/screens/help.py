@@ -10,7 +10,6 @@ from textual.widget import Widget
 
 from ctxview.core.fields import Owner
 from ctxview.core.findings import Severity
-from ctxview.core.revision_signs import REVISION_SIGNS
 from ctxview.core.state import Reach, RefStatus
 from ctxview.reports.console import ascii_sign
 from ctxview.tui.configured_keys import key_label
@@ -159,11 +158,9 @@ def _signs(width: int) -> list[Line]:
             (glyphs.REACH_GLYPHS[each], glyphs.reach_style(each), f"a target: {glyphs.REACH_SENTENCES[each]}")
             for each in Reach
         ),
-        *(
-            (f"{each.hollow} {each.filled}", each.role, f"on the timeline: {each.meaning}")
-            for each in REVISION_SIGNS
-        ),
-        ("+ ~ !", "changed.changed", "new, changed, or with another visibility than before"),
+        ("▾ ▸", "dim", "open, folded"),
+        ("+ ~", "changed.changed", "added; changed, also when it is now shown or now hidden"),
+        ("−", "diff.removed", "gone"),
         ("≈", "warn", "an estimate; without it a figure is exact"),
         (f"{glyphs.LEVELS[0]} {glyphs.LEVELS[7]}", "decay.0", "decay and confidence from 0 to 1"),
         (

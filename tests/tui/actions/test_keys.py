@@ -410,6 +410,9 @@ def test_the_help_has_a_title_a_legend_and_a_glossary_at_every_width() -> None:
         text = "\n".join(map(plain, help_lines(cells)))
         assert text.startswith("Help")
         assert "✖  E" in text
+        assert "▾ ▸  V >" in text
+        assert "timeline" not in text
+        assert "or with another visibility" not in text
         assert all(word in text for word in ("context ", "tier ", "decay ", "envelope ", "finding "))
 
 
