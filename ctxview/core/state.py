@@ -63,6 +63,8 @@ class Block(Struct, frozen=True, kw_only=True):
     """The name of the tool whose call or result this is."""
     tokens: int | None = None
     """Tokens of the text as the model is shown it, where a format cuts long texts."""
+    tokens_from: str = ""
+    """How the tokens are known, where that is not what the counts of the state say."""
     cut: int = 0
     """Tokens that were cut on the way to the model, where a record says so."""
     visible: bool | None = None

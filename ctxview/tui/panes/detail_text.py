@@ -124,7 +124,7 @@ def _figures(block: Block, view: ViewState) -> str:
         parts.append(f"age {block.age}")
     if block.tokens is not None:
         # The counter of one block; a tag of the block says if the figure was only recorded.
-        counter = view.index.reading.state.counts.estimator.partition(" and ")[0]
+        counter = block.tokens_from or view.index.reading.state.counts.estimator.partition(" and ")[0]
         word = " estimate" if counter in ESTIMATES else ""
         parts.append(f"{glyphs.count_text(block.tokens)} tokens, {counter}{word}")
     if block.state is not None:
