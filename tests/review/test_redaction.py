@@ -24,6 +24,8 @@ from ctxview.review.redaction.redacted_text import RedactedValue, TextRedactor
 from ctxview.samples import samples_folder
 from tests.formats.snapshot.builders import block, snapshot_value, to_bytes
 from tests.formats.transcript.builders import write as write_transcript
+from tests.formats.transcript.opencode_builders import export as opencode_export
+from tests.formats.transcript.opencode_builders import write_store
 from tests.running import Run
 
 VALUE = 'Zebra "Quartz" 4417 lies\tunder the flowerpot – Ödön'
@@ -275,6 +277,15 @@ def test_a_copy_of_another_name_and_with_longer_marks_is_as_sound(
     assert not after - found
 
 
+def test_a_session_of_a_store_names_what_can_be_redacted_instead(ctxview: Run, tmp_path: Path) -> None:
+    store = write_store(tmp_path, opencode_export("u1 user: The invoice of Aurelia"))
+    ran = ctxview("export", store, "--redact", "--text", "Aurelia", "-o", tmp_path / "copy.db")
+
+    assert ran.code == 2
+    assert "a session of a store is not copied" in ran.err
+    assert not (tmp_path / "copy.db").exists()
+
+
 def test_folders_stay_apart_when_a_removed_text_names_one_with_its_slash(
     ctxview: Run, tmp_path: Path
 ) -> None:
@@ -377,6 +388,28 @@ def test_an_envelope_says_what_was_redacted(ctxview: Run, tmp_path: Path) -> Non
     marked = [block for block in blocks if "item-rerun" in json.dumps(block["item_refs"])]
     assert marked
     assert {block["redaction_state"] for block in marked} == {"removed"}
+
+
+@pytest.mark.parametrize("files", [("turn.json", "turn.json"), ("envelope.json", "items.jsonl")])
+def test_an_envelope_without_policies_names_that_of_the_redaction(
+    ctxview: Run, tmp_path: Path, files: tuple[str, str]
+) -> None:
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    original.mkdir()
+    records = json.loads((samples_folder() / "envelope" / "handoff" / "handoff.json").read_text("utf-8"))
+    envelope = {name: value for name, value in records[0].items() if name != "policy_refs"}
+    items = [each for each in records if "item_id" in each and each["item_id"] == "item-rerun"]
+    for name, rows in ((files[0], [envelope]), (files[1], items)):
+        before = (original / name).read_text("utf-8") if (original / name).exists() else ""
+        (original / name).write_text(
+            json.dumps([*json.loads(before or "[]"), *rows])
+            if name.endswith(".json")
+            else "".join(f"{json.dumps(each)}\n" for each in rows),
+            "utf-8",
+        )
+
+    assert ctxview("export", original, "--redact", "--block", "item-rerun", "-o", copy).code == 0
+    assert_as_sound(ctxview, original, copy)
 
 
 @pytest.mark.parametrize("name", ["handoff.ndjson", "handoff.jsonlines", "handoff.JSONL"])

@@ -46,6 +46,11 @@ def make_copy(source: Source, choice: RedactionChoice, lens: Lens) -> RedactedCo
     """Return the redacted copy of a source; raises `RedactionError`."""
     statuses, files, unread = _read(source)
     if not files:
+        if source.path.parent.is_file():
+            store = source.path.parent.name
+            raise RedactionError(
+                f"a session of a store is not copied: {store} may hold others; redact an export of it"
+            )
         raise RedactionError("it has no files of its own; export the file or folder that holds it")
     recording: Recording | None = None
     trees: Sequence[Files] = [files]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from ctxview.core.edits import EditRefused
@@ -44,7 +45,26 @@ def consistent_records(before: Files, after: Files) -> dict[str, bytes]:
         except (EditRefused, SpliceError):
             # A file with broken parts cannot be edited; its texts are redacted all the same.
             continue
+    return _with_policies(found)
+
+
+def _with_policies(files: Files) -> dict[str, bytes]:
+    """Name the policy of the redactions on the envelopes around them that name no policy."""
+    found = dict(files)
+    parsed = [parse_record_file(name, files[name]) for name in files if name.lower().endswith(SUFFIXES)]
+    redacted = [
+        file for file in parsed if any(each.value.get("redaction_method") == METHOD for each in file.records)
+    ]
+    elsewhere = any(not _envelopes(file) for file in redacted)
+    for file in (each for each in (parsed if elsewhere else redacted) if _envelopes(each)):
+        lists = [each.at("policy_refs") for each in _envelopes(file) if not each.refs("policy_refs")]
+        with suppress(EditRefused, SpliceError):
+            found[file.file] = with_values(file, [(place, POLICY) for place in lists]).data
     return found
+
+
+def _envelopes(file: RecordFile) -> list[Record]:
+    return [each for each in file.records if each.kind is RecordKind.ENVELOPE]
 
 
 def _with_records(was: RecordFile, now: RecordFile, after: Files, changed: set[str]) -> bytes:
