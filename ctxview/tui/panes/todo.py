@@ -100,7 +100,8 @@ class TodoPane(PaneWidget):
     pane = Pane.TODO
 
     def draw(self, view: ViewState, width: int, _: int) -> Page:
-        todo = view.index.reading.state.todo
+        state = view.index.reading.state
+        todo = state.todo
         if todo is None:
             return empty_page(width, "This source has no todo list.")
         rows: list[tuple[Line, ItemId | None]] = []
@@ -113,7 +114,9 @@ class TodoPane(PaneWidget):
         rows += _items(view, todo, width, several=several)
         checks = view.index.about(TODO)
         rows += [(fit(finding_row(view.index.finding(each)), width), each) for each in checks]
-        if not checks and todo.total is not None and todo.cursor is not None:
+        # A log states no summary: the calls of tools are counted.
+        stated = state.log is None and todo.total is not None and todo.cursor is not None
+        if stated and not checks:
             agree: Line = (Span(f"{glyphs.YES} ", "ok"), Span("summary, total and step agree", "dim"))
             rows.append((fit(agree, width), TODO))
         return Page.of([line for line, _ in rows], [item for _, item in rows])
