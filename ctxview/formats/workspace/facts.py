@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
@@ -68,6 +69,8 @@ class WorkspaceFacts(Struct, frozen=True, dict=True, eq=False):
         workspace, root = self.workspace, str(self.workspace.folder.root)
         if len(workspace.files) >= MOST_DOCUMENTS:
             yield root, f"only the first {MOST_DOCUMENTS:,} files were read"
+        for file, number in Counter(workspace.imports_left_out.values()).items():
+            yield file, f"{number:,} more {'file' if number == 1 else 'files'} that it imports were not read"
         others = sum(each.role is Role.SESSION for each in workspace.documents)
         turns = len(self.survey.turns) if self.survey is not None else 0
         for count, most, shown in (

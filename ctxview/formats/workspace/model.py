@@ -149,6 +149,8 @@ class Workspace(Struct, frozen=True, dict=True, eq=False):
     settings: WorkspaceSettings
     unreadable: tuple[tuple[str, str], ...] = ()
     """Files and folders that could not be read, each with the reason."""
+    imports_left_out: Mapping[str, str] = {}
+    """The imported files that were not read because there are too many, each with a file that imports it."""
     links: Mapping[str, str] = {}
     """Prompt files and folders of rules that are links to others, and the name that the link gives."""
 

@@ -27,6 +27,7 @@ from ctxview.formats.workspace.model import BOOTSTRAP, Role, Workspace, Workspac
 LARGEST_DOCUMENT = 2 * 1024 * 1024
 LARGEST_CONFIG = 1024 * 1024
 MOST_DOCUMENTS = 3000
+MOST_IMPORTS = 50
 DATABASE = "sessions.db"
 CONFIG = "config.json"
 _LEFTOVER = re.compile(r".*\.(?:tmp|lock)|.*~|\.#.*")
@@ -69,6 +70,7 @@ def read_workspace(folder: SourceFolder, before: Workspace | None = None) -> Wor
         database=database,
         settings=settings,
         unreadable=(*reader.unreadable, *closed),
+        imports_left_out=reader.imports_left_out,
         links=reader.links,
     )
 
@@ -100,6 +102,7 @@ class _Reader:
         self.skills: list[str] = []
         self.leftovers: list[str] = []
         self.unreadable: list[tuple[str, str]] = []
+        self.imports_left_out: dict[str, str] = {}
         self.links: dict[str, str] = {}
 
     def read_home(self) -> None:
@@ -234,8 +237,13 @@ class _Reader:
                 for found in IMPORT.finditer(re.sub(r"`[^`]*`", "", line)):
                     place = os.path.join(os.path.dirname(file.name), found[1])  # noqa: PTH118, PTH120
                     name = os.path.normpath(place)
-                    known = self._add_readers(name, file.readers)
-                    if not known and self.folder.entry(name).kind is EntryKind.FILE and len(waiting) < 50:
+                    if self._add_readers(name, file.readers):
+                        continue
+                    if self.folder.entry(name).kind is not EntryKind.FILE:
+                        continue
+                    if len(waiting) >= MOST_IMPORTS:
+                        self.imports_left_out.setdefault(name, file.file)
+                    else:
                         added = self._add(name, Role.INSTRUCTIONS, file.readers)
                         waiting += [added] if added is not None else []
 

@@ -13,7 +13,7 @@ from ctxview.cli import main
 from ctxview.core.findings import Severity
 from ctxview.formats import open_source
 from ctxview.formats.interface import Lens
-from ctxview.formats.workspace import repository
+from ctxview.formats.workspace import parser, repository
 from ctxview.formats.workspace.repository import contradicts
 from tests.formats.workspace.builders import changed_home, findings, write
 from tests.formats.workspace.well_kept import REPOSITORIES
@@ -43,6 +43,21 @@ def test_a_statement_of_two_files_that_one_agent_loads_is_said_twice(tmp_path: P
     assert found(
         tmp_path, {"AGENTS.md": text, "CLAUDE.md": "@AGENTS.md\n\n- Money is an integer in cents.\n"}
     ) == [("WSP001", "CLAUDE.md", 3)]
+
+
+def test_imports_that_were_not_read_are_a_finding_and_a_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parser, "MOST_IMPORTS", 3)
+    names = [f"docs/part{number}.md" for number in range(1, 6)]
+    write(tmp_path, {name: f"# Part {name}\n" for name in names})
+    write(tmp_path, {"CLAUDE.md": "".join(f"@{name}\n" for name in (*names, names[-1]))})
+
+    why = "3 more files that it imports were not read"
+    (finding,) = (each for each in findings(tmp_path) if each.rule == "RAW003")
+    assert (finding.message, Path(finding.origin.file).name) == (why, "CLAUDE.md")
+    state = open_source(tmp_path).reading(0, Lens(ESTIMATES["bytes/4"])).state
+    assert any(why in gap.why for gap in state.missing)
 
 
 def test_a_copy_that_no_agent_loads_together_is_only_a_note(tmp_path: Path) -> None:
