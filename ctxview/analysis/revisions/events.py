@@ -92,7 +92,9 @@ def _noted(before: ContextState, state: ContextState) -> Iterator[RevisionEvent]
         key = each.kind, each.origin
         known[key] -= 1
         if each.kind in _NOTED and known[key] < 0:
-            yield RevisionEvent("noted", excerpt(each.label, 90), word=each.kind)
+            yield RevisionEvent(
+                "noted", excerpt(each.label, 90), word="sub-agent" if each.kind == "child" else each.kind
+            )
 
 
 def _loss(
