@@ -192,7 +192,7 @@ def help(screen: ActionScreen[object]) -> None:  # noqa: A001 - the id of the ac
 
 async def quit(screen: ActionScreen[object]) -> None:  # noqa: A001 - the name of the command
     """Leave the view, or go back to the screen below, such as the start list; on the lowest one, quit."""
-    if isinstance(screen, InspectorScreen) and not screen.model.replay.stage and screen.model.shown.leave():
+    if isinstance(screen, InspectorScreen) and screen.model.shown.leave(screen.model.replay.first_view):
         screen.show_view()
     elif screen.app.screen_stack[0] is screen:
         await screen.app.action_quit()

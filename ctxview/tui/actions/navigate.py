@@ -290,10 +290,13 @@ def back(screen: ActionScreen[object]) -> None:
     elif screen.model.query:
         screen.perform(screen.model.filter_by(Query()))
     elif screen.model.replay.stage:
-        screen.dismiss()
+        if screen.model.shown.leave(screen.model.replay.first_view):
+            screen.show_view()
+        else:
+            screen.dismiss()
     elif screen.model.replay.on:
         screen.perform(screen.model.replay.close())
-    elif screen.model.shown.leave():
+    elif screen.model.shown.leave(screen.model.replay.first_view):
         screen.show_view()
     else:
         screen.say(f"Nothing to go back to. {key_label(ACTIONS_BY_ID['quit'])} quits.")

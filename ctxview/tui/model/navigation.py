@@ -47,14 +47,14 @@ class ShownView:
             self._below = self.name
         self.name = pane
 
-    def leave(self) -> bool:
-        """Go back towards the overview; False when it is shown."""
+    def leave(self, first: Pane = Pane.OVERVIEW) -> bool:
+        """Go back towards the first view; False when it is shown."""
         if self.front is not self.name:
             self.front = self.name
         elif self.name in OPENED:
             self.show(self._below)
-        elif self.name is not Pane.OVERVIEW:
-            self.show(Pane.OVERVIEW)
+        elif self.name is not first:
+            self.show(first)
         else:
             return False
         return True

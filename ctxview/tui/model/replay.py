@@ -118,6 +118,11 @@ class Replay:
         return self._options is not None and self._options.stage
 
     @property
+    def first_view(self) -> Pane:
+        """The view that is left last: captions are about the blocks of the memory."""
+        return Pane.MEMORY if self.stage else Pane.OVERVIEW
+
+    @property
     def searching(self) -> bool:
         """Whether a search for the next event is running."""
         return isinstance(self._job, FindEvent)

@@ -108,6 +108,16 @@ async def test_a_key_pauses_and_escape_ends_the_loop() -> None:
         assert isinstance(drive.app.screen, DemoScreen)
 
 
+async def test_a_view_that_was_opened_during_a_story_is_left_first() -> None:
+    async with running_demo() as drive:
+        await drive.press("enter")
+        for leave in ("q", "escape"):
+            await drive.press("T", leave)
+            assert drive.view is Pane.MEMORY
+        await drive.press("escape")
+        assert isinstance(drive.app.screen, DemoScreen)
+
+
 async def test_q_goes_back_to_the_list_and_quits_there() -> None:
     async with running_demo() as drive:
         await drive.press("enter")
