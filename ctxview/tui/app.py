@@ -139,6 +139,10 @@ class CtxviewApp(OrderedInput):
         self._view = view
         themes.begin_with_theme(self, theme)
 
+    def get_css_variables(self) -> dict[str, str]:
+        """None for the toolkit's own theme, for which it asks before ours is set."""
+        return super().get_css_variables() if hasattr(self, "stylesheet") else {}
+
     def get_default_screen(self) -> Screen[None]:
         if self._opener is not None:
             return self._inspector(self._opener)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
+from itertools import repeat
 from math import dist
 from typing import TypeAlias
 
@@ -58,19 +59,24 @@ def lab(light: Light) -> tuple[float, float, float]:
 @cache
 def background_in_256(background: RGB) -> int:
     """The number of the nearest of the 256 colours."""
-    wanted = lab(linear_light(background))
-    return min(_TABLE, key=lambda number: dist(_labs()[number], wanted))
+    return min(_differences(background))[1]
 
 
 @cache
 def foreground_in_256(foreground: RGB, background: RGB) -> int:
     """The number of the nearest of the 256 colours with about the same contrast on the drawn background."""
-    under, wanted = _TABLE[background_in_256(background)], lab(linear_light(foreground))
-    before = contrast(foreground, background)
+    under, before = _TABLE[background_in_256(background)], contrast(foreground, background)
     least = max(0.85 * before, min(before, READABLE))
-    labs = _labs()
-    nearest = sorted(_TABLE, key=lambda number: dist(labs[number], wanted))
-    return next((each for each in nearest if contrast(_TABLE[each], under) >= least), nearest[0])
+    differences = [*_differences(foreground)]
+    _, nearest = min(differences)
+    if contrast(_TABLE[nearest], under) >= least:
+        return nearest
+    return next((each for _, each in sorted(differences) if contrast(_TABLE[each], under) >= least), nearest)
+
+
+def _differences(colour: RGB) -> Iterator[tuple[float, int]]:
+    """How different each of the 256 colours looks, with its number."""
+    return zip(map(dist, _labs(), repeat(lab(linear_light(colour)))), _TABLE, strict=True)
 
 
 @cache
@@ -100,8 +106,8 @@ _TABLE = _table()
 
 
 @cache
-def _labs() -> dict[int, tuple[float, float, float]]:
-    return {number: lab(linear_light(colour)) for number, colour in _TABLE.items()}
+def _labs() -> list[tuple[float, float, float]]:
+    return [lab(linear_light(colour)) for colour in _TABLE.values()]
 
 
 class ColourDepth(StrEnum):
